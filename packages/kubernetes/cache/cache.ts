@@ -1,15 +1,14 @@
 import { argumentError, callSafely, tryParseDuration } from "@workqueue/core/internal";
 import { ApiError } from "../client/api_error.ts";
-import type { Client, RequestOptions } from "../client/client.ts";
+import type { Client } from "../client/client.ts";
 import { type DeepReadonly, keyOf, type KubeObject, type MergePatch, type Wanted } from "../kube_object.ts";
 import { AppliedValues } from "./applied.ts";
 import type { Change } from "./change.ts";
 import type { ApplyOptions, CacheOptions, DeleteOptions, PatchOptions } from "./contract.ts";
 import { ListWatch } from "./list_watch.ts";
 import { withoutOldOwner, withOwner } from "./owner.ts";
-import type { Target } from "./own_write.ts";
-import { type NamedTarget, ObjectRequests } from "./requests.ts";
-import { KindResource, pathOf } from "./resource.ts";
+import { type ObjectRequest, ObjectRequests } from "./requests.ts";
+import { KindResource } from "./resource.ts";
 import { fieldTerms, fieldTest, labelTest } from "./selectors.ts";
 import { Store } from "./store.ts";
 
@@ -98,9 +97,7 @@ export class Cache<T extends KubeObject> {
    */
   async create(object: Wanted<T>): Promise<DeepReadonly<T>> {
     const body = { ...object, apiVersion: this.apiVersion, kind: this.kind };
-    const { namespace, name, generateName } = object.metadata;
-    const path = pathOf(await this.#resource.of(object as KubeObject), namespace);
-    return await this.#write({ namespace, name, generateName }, "POST", path, { body });
+    return await this.#write("POST", object, { body });
   }
 
   /**
@@ -115,11 +112,11 @@ export class Cache<T extends KubeObject> {
     changes: MergePatch<T>,
     { subresource }: PatchOptions = {},
   ): Promise<DeepReadonly<T>> {
-    const { namespace, name, resourceVersion } = (object as KubeObject).metadata;
+    const { resourceVersion } = (object as KubeObject).metadata;
     const { metadata } = changes as Partial<KubeObject>;
     const body = { ...changes as object, metadata: { ...metadata, resourceVersion } };
-    const path = pathOf(await this.#resource.of(object as KubeObject), namespace, name, subresource);
-    return await this.#write({ namespace, name }, "PATCH", path, { body, contentType: "application/merge-patch+json" });
+    const contentType = "application/merge-patch+json";
+    return await this.#write("PATCH", object as KubeObject, { body, contentType, subresource });
   }
 
   /**
@@ -135,10 +132,8 @@ export class Cache<T extends KubeObject> {
     const body = owner === undefined ? content : withOwner(content, owner);
     const found = this.#store.get(keyOf(body));
     if (this.#applied.has(body, found)) return found as DeepReadonly<T>;
-    const { namespace, name } = body.metadata;
-    const path = pathOf(await this.#resource.of(body), namespace, name);
-    const options = { query: { force }, body, contentType: "application/apply-patch+yaml" };
-    const send = () => this.#write({ namespace, name }, "PATCH", path, options);
+    const request = { query: { force }, body, contentType: "application/apply-patch+yaml" };
+    const send = () => this.#write("PATCH", body, request);
     const answer = await send().catch(async (error) => {
       if (!await this.#removeOldOwner(error, body)) throw error;
       return await send();
@@ -204,6 +199,11 @@ export class Cache<T extends KubeObject> {
     return this.#resource.known?.isNamespaced;
   }
 
+  /** Whether the cache has held all objects. */
+  get isSynced(): boolean {
+    return this.#listWatches.every(({ isSynced }) => isSynced);
+  }
+
   /** Time since every watch was open, in milliseconds. */
   get unseenFor(): number {
     return Math.max(...this.#listWatches.map(({ unseenFor }) => unseenFor));
@@ -228,9 +228,9 @@ export class Cache<T extends KubeObject> {
   }
 
   /** Sends a request that writes an object. */
-  async #write(target: Target, method: string, path: string, options: RequestOptions): Promise<DeepReadonly<T>> {
-    const query = { ...options.query, fieldManager: this.#context.fieldManager };
-    return await this.#requests.write(target, method, path, { ...options, query }) as DeepReadonly<T>;
+  async #write(method: "POST" | "PATCH", object: KubeObject, request: ObjectRequest): Promise<DeepReadonly<T>> {
+    const query = { ...request.query, fieldManager: this.#context.fieldManager };
+    return await this.#requests.write(method, object.metadata, { ...request, query }) as DeepReadonly<T>;
   }
 
   #listWatch(namespace: string | undefined): ListWatch<T> {
@@ -241,9 +241,7 @@ export class Cache<T extends KubeObject> {
       resource: this.#resource,
       namespace,
       selectors: { labelSelector, fieldSelector },
-      onSynced: () => {
-        if (this.#listWatches.every(({ isSynced }) => isSynced)) this.#onSynced();
-      },
+      onSynced: () => this.isSynced && this.#onSynced(),
       onError: this.#report,
       onRestart: () => this.#context.onRestart?.(this.kind),
     });
@@ -279,7 +277,7 @@ export class Cache<T extends KubeObject> {
   readonly #report = (error: unknown): void => this.#context.onError(error, `cache of ${this.kind}`);
 }
 
-function targetOf(key: string): NamedTarget {
-  const [namespace, name] = key.includes("/") ? key.split("/") : [undefined, key];
-  return { ...(namespace !== undefined && { namespace }), name: name! };
+function targetOf(key: string): { readonly namespace: string | undefined; readonly name: string | undefined } {
+  const [name, namespace] = key.split("/").reverse();
+  return { namespace, name };
 }

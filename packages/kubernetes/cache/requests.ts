@@ -7,8 +7,10 @@ import type { Target } from "./own_write.ts";
 import { type KindResource, pathOf } from "./resource.ts";
 import type { Store } from "./store.ts";
 
-/** Object whose name is known. */
-export type NamedTarget = Target & { readonly name: string };
+/** Request for one object, or for its subresource. */
+export type ObjectRequest = Pick<RequestOptions, "query" | "body" | "contentType"> & {
+  readonly subresource?: string | undefined;
+};
 
 /** Answer to a request: an object or, to a deletion, perhaps a status that names the uid. */
 interface Answer extends KubeObject {
@@ -28,24 +30,27 @@ export class ObjectRequests<T extends KubeObject> {
   }
 
   /** Sends a request that writes an object. Resolves with the object of the answer, as it is cached. */
-  async write(target: Target, method: string, path: string, options: RequestOptions): Promise<T> {
-    const answer = await this.#send(target, method, path, options) as T;
+  async write(method: "POST" | "PATCH", target: Target, request: ObjectRequest): Promise<T> {
+    const answer = await this.#send(method, target, request) as T;
     const cached = this.#store.get(keyOf(answer));
     return cached?.metadata.resourceVersion === answer.metadata.resourceVersion ? cached! : answer;
   }
 
   /** Deletes an object. Does nothing if there is none. */
-  async remove(target: NamedTarget, body: object): Promise<void> {
-    await this.#send(target, "DELETE", await this.#pathOf(target), { body }).catch(ignoreAbsence);
+  async remove(target: Target, body: object): Promise<void> {
+    await this.#send("DELETE", target, { body }).catch(ignoreAbsence);
   }
 
   /** Reads an object, and takes it over into the store. Resolves with `undefined` if there is none. */
-  async read(target: NamedTarget): Promise<T | undefined> {
-    return await this.#send(target, "GET", await this.#pathOf(target)).catch(ignoreAbsence) as T | undefined;
+  async read(target: Target): Promise<T | undefined> {
+    return await this.#send("GET", target).catch(ignoreAbsence) as T | undefined;
   }
 
   /** Sends a request within the attempt that makes it, and takes over the object that its answer is about. */
-  async #send(target: Target, method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+  async #send(method: string, target: Target, { subresource, ...options }: ObjectRequest = {}): Promise<Answer> {
+    const { namespace, name } = target;
+    const resource = await this.#resource.of({ metadata: target });
+    const path = pathOf(resource, namespace, method === "POST" ? undefined : name, subresource);
     const author = attempts.getStore();
     const known = this.#store.get(keyOf({ metadata: target }));
     const write = this.#store.begin(target, author);
@@ -61,16 +66,12 @@ export class ObjectRequests<T extends KubeObject> {
     } catch (error) {
       if (method === "GET" && isAbsence(error) && known !== undefined) this.#store.forget(write, known);
       // The store's object is outdated. A status without its own part answers 404, too, so the object may be there.
-      const isOutdated = isConflict(error) || method === "PATCH" && isAbsence(error);
-      if (isOutdated && target.name !== undefined) await this.read(target as NamedTarget).catch(() => {});
+      const isOutdated = name !== undefined && isConflict(error) || method === "PATCH" && isAbsence(error);
+      if (isOutdated) await this.read(target).catch(() => {});
       throw error;
     } finally {
       this.#store.end(write, object);
     }
-  }
-
-  async #pathOf(target: NamedTarget): Promise<string> {
-    return pathOf(await this.#resource.of({ metadata: target }), target.namespace, target.name);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Duration, systemClock } from "@workqueue/core";
+import type { Duration } from "@workqueue/core";
 import {
   A_FUNCTION,
   A_STRING,
@@ -86,10 +86,6 @@ const MAX_TRIES = 10;
 const RETRY_JITTER = 0.2;
 /** Longest time to wait between two tries, in milliseconds. If the server asks for more, the request fails. */
 const MAX_WAIT = 30_000;
-
-/** Longest time in which a server accepts a watch, in milliseconds. */
-const LONGEST_OPENING = 30_000;
-const NOT_ACCEPTED = `nothing arrived for ${LONGEST_OPENING} ms`;
 
 const A_TRANSPORT: Rule = [(value: unknown) => hasMethods(value, "send", "reset"), "must be a transport"];
 const OF_CLIENT = { transport: A_TRANSPORT, headers: A_FUNCTION, refresh: A_FUNCTION };
@@ -273,15 +269,13 @@ export class Client {
         throw error;
       }
     });
-    const opening = new AbortController(); // a watch may be quiet for longer than a server may take to accept it
-    const timer = isAlone && systemClock.setTimeout(() => opening.abort(new Error(NOT_ACCEPTED)), LONGEST_OPENING);
     try {
       const response = await this.#options.transport.send({
         method,
         path: path + textOfQuery(query),
         headers,
         ...json,
-        signal: isAlone ? AbortSignal.any([signal, opening.signal]) : signal,
+        signal,
         idleTimeout: tryParseDuration(timeout)!,
         isAlone: isAlone ?? false,
         ...(onSent && { onSent }),
@@ -293,8 +287,6 @@ export class Client {
       if (signal.aborted) throw signal.reason;
       if (!(error instanceof StaleConnectionError)) this.#reachability.failed();
       throw new NoAnswerError(`${method} ${path}`, error);
-    } finally {
-      if (isAlone) systemClock.clearTimeout(timer);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { systemClock } from "@workqueue/core";
 import type { ClientRequest, IncomingMessage } from "node:http";
-import { type ApiRequest, type ApiResponse, StaleConnectionError } from "./transport.ts";
+import { type ApiRequest, type ApiResponse, headTimeoutOf, StaleConnectionError } from "./transport.ts";
 
 /** Calls back about an exchange. */
 export interface ExchangeListener {
@@ -52,7 +52,7 @@ export class Exchange {
         .once("socket", () => {
           this.#isReused = this.#sent.reusedSocket;
           this.#sent.reusedSocket = false; // or Deno sends the request again by itself, even after `destroy`
-          this.#await();
+          this.#await(headTimeoutOf(this.#request));
           try {
             this.#request.onSent?.();
             this.#sent.end(this.#request.body);
@@ -96,9 +96,8 @@ export class Exchange {
     }
   }
 
-  /** Waits for the next part of the response, but no longer than the idle timeout. */
-  #await(): void {
-    const ms = this.#request.idleTimeout;
+  /** Waits for the next part of the response, but no longer than some milliseconds. */
+  #await(ms: number = this.#request.idleTimeout): void {
     this.#timer = systemClock.setTimeout(() => this.destroy(new Error(`nothing arrived for ${ms} ms`), ms), ms);
   }
 

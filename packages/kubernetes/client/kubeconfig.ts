@@ -49,14 +49,8 @@ interface Context {
   readonly user?: string;
 }
 
-/** Clusters, users and contexts of kubeconfig files, by their names. */
-interface Kubeconfig {
-  currentContext: string;
-  readonly clusters: Map<string, ClusterConfig>;
-  readonly users: Map<string, UserConfig>;
-  readonly contexts: Map<string, Context>;
-}
-
+/** Fields that are paths. */
+const PATHS = ["certificate-authority", "client-certificate", "client-key", "tokenFile"];
 /** Fields that would be dangerous to ignore: they change the path to the server, or reduce the user's rights. */
 const UNSUPPORTED = ["proxy-url", "auth-provider", "as", "as-uid", "as-groups", "as-user-extra"];
 
@@ -68,54 +62,45 @@ const UNSUPPORTED = ["proxy-url", "auth-provider", "as", "as-uid", "as-groups", 
  * code is `WQ_CONFIG`.
  */
 export function readKubeconfig(paths: readonly string[], context?: string): Access {
-  const config: Kubeconfig = { currentContext: "", clusters: new Map(), users: new Map(), contexts: new Map() };
-  for (const path of paths) addFile(config, path);
-  const files = paths.join(", ");
-  const name = context ?? config.currentContext;
-  if (!name) throw broken(files, "it has no current-context, and the option 'context' is not set");
-  const find = <T>(kind: string, values: ReadonlyMap<string, T>, name: string | undefined): T => {
-    const value = values.get(name ?? "");
-    if (value === undefined) {
-      throw broken(files, `there is no ${kind} "${name}". It has: ${[...values.keys()].join(", ")}`);
-    }
-    return value;
+  const all = paths.join(", ");
+  const files = paths.map((path) => ({ path, content: read(path) }));
+  const find = <T extends object>(field: string, name = ""): T => {
+    const entries = files.flatMap(({ path, content }) =>
+      ((content[`${field}s`] ?? []) as { readonly name: string; readonly [field: string]: unknown }[])
+        .map((entry) => ({ path, name: entry.name, value: (entry[field] ?? {}) as T }))
+    );
+    const found = entries.find((entry) => entry.name === name);
+    if (found !== undefined) return withAbsolutePaths(found.value, dirname(found.path));
+    throw broken(all, `there is no ${field} "${name}". It has: ${entries.map(({ name }) => name).join(", ")}`);
   };
-  const found = find("context", config.contexts, name);
-  const cluster = find("cluster", config.clusters, found.cluster);
-  const user = found.user ? find("user", config.users, found.user) : {};
+  const name = context ?? files.map(({ content }) => content["current-context"] as string).find(Boolean);
+  if (!name) throw broken(all, "it has no current-context, and the option 'context' is not set");
+  const { cluster: clusterName, user: userName } = find<Context>("context", name);
+  const cluster = find<ClusterConfig>("cluster", clusterName);
+  const user: UserConfig = userName ? find<UserConfig>("user", userName) : {};
   const unsupported = [...Object.keys(cluster), ...Object.keys(user)].find((field) => UNSUPPORTED.includes(field));
-  if (unsupported !== undefined) throw broken(files, `'${unsupported}' of the context "${name}" is not supported`);
-  if (!/^https?:/.test(cluster.server ?? "")) throw broken(files, `the server of "${found.cluster}" must be a URL`);
+  if (unsupported !== undefined) throw broken(all, `'${unsupported}' of the context "${name}" is not supported`);
+  if (!/^https?:/.test(cluster.server ?? "")) throw broken(all, `the server of "${clusterName}" must be a URL`);
   return { cluster: cluster as Access["cluster"], user };
 }
 
-function addFile(config: Kubeconfig, path: string): void {
-  let file: Record<string, unknown>;
+function read(path: string): Readonly<Record<string, unknown>> {
   try {
-    file = parse(readFileSync(path, "utf8")) ?? {};
+    return parse(readFileSync(path, "utf8")) ?? {};
   } catch (error) {
-    if ((error as { code?: string }).code === "ENOENT") return;
+    if ((error as { code?: string }).code === "ENOENT") return {};
     throw broken(path, messageOf(error), error);
   }
-  const absolute = (entry: object, ...fields: string[]) =>
-    Object.fromEntries(
-      Object.entries(entry).map(([key, value]) =>
-        fields.includes(key) && value ? [key, resolve(dirname(path), value)] : [key, value]
-      ),
-    );
-  const add = <T>(values: Map<string, T>, list: string, field: string, convert: (entry: object) => object) => {
-    for (const { name, [field]: value } of (file[list] ?? []) as { name: string; [field: string]: unknown }[]) {
-      if (!values.has(name)) values.set(name, convert(value ?? {}) as T);
-    }
+}
+
+/** Returns an entry of a file with absolute paths. A command without a slash is looked for in `PATH`. */
+function withAbsolutePaths<T extends object>(entry: T, folder: string): T {
+  const absolute = ([field, value]: [string, unknown]) => {
+    if (field === "exec" && value) return [field, withAbsolutePaths(value as object, folder)];
+    const isPath = PATHS.includes(field) || field === "command" && String(value).includes("/");
+    return [field, isPath && value ? resolve(folder, String(value)) : value];
   };
-  config.currentContext ||= file["current-context"] as string;
-  add(config.contexts, "contexts", "context", (entry) => entry);
-  add(config.clusters, "clusters", "cluster", (entry) => absolute(entry, "certificate-authority"));
-  add(config.users, "users", "user", (entry) => {
-    const user: UserConfig = absolute(entry, "client-certificate", "client-key", "tokenFile");
-    const isPath = user.exec?.command?.includes("/");
-    return isPath ? { ...user, exec: absolute(user.exec!, "command") } : user;
-  });
+  return Object.fromEntries(Object.entries(entry).map(absolute)) as T;
 }
 
 function broken(path: string, reason: string, cause?: unknown): Error {

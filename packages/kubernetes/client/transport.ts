@@ -12,12 +12,20 @@ export interface ApiRequest {
   readonly body?: string;
   /** Ends the request, and the body of its response. */
   readonly signal: AbortSignal;
-  /** Longest time in milliseconds in which nothing arrives, before the request fails. */
+  /** Longest time in milliseconds in which nothing arrives, before the request fails. See {@linkcode headTimeoutOf}. */
   readonly idleTimeout: number;
   /** Whether the request gets a connection of its own, which ends with it: a watch, or a probe. */
   readonly isAlone: boolean;
   /** Called when the request has got a connection, before anything is sent. If it throws, nothing is sent. */
   readonly onSent?: () => void;
+}
+
+/** Longest time in milliseconds in which a server accepts a watch, which may be quiet for longer after that. */
+const LONGEST_OPENING = 30_000;
+
+/** Returns the longest time in milliseconds until the head of the response arrives. */
+export function headTimeoutOf({ isAlone, idleTimeout }: ApiRequest): number {
+  return isAlone ? Math.min(LONGEST_OPENING, idleTimeout) : idleTimeout;
 }
 
 /** Response to a request. */

@@ -3,7 +3,7 @@ import {
   A_CLOCK,
   A_FUNCTION,
   callSafely,
-  invalidArgument,
+  requireRule,
   requireRules,
   type Rule,
   tryParseDuration,
@@ -13,9 +13,10 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { isConflict } from "../cache/conflict.ts";
 import { ApiError } from "../client/api_error.ts";
-import type { Client, RequestOptions } from "../client/client.ts";
+import type { Client } from "../client/client.ts";
 import { sleep } from "../client/sleep.ts";
 import type { KubeObject } from "../kube_object.ts";
+import { A_TEXT } from "../rules.ts";
 
 const ACTION = "create leader lease";
 const API = "coordination.k8s.io/v1";
@@ -43,17 +44,16 @@ export interface LeaseOptions {
   clock?: Clock | undefined;
 }
 
-const A_NAME: Rule = [(value: unknown) => typeof value === "string" && value !== "", "must be a non-empty string"];
 const A_LEASE_DURATION: Rule = [
   (value: unknown) => (tryParseDuration(value) ?? 0) >= 1000 && tryParseDuration(value)! <= 3_600_000,
   "must be a duration from 1 s to 1 h",
 ];
 
 const RULES: Readonly<Record<keyof LeaseOptions, Rule>> = {
-  name: A_NAME,
-  namespace: A_NAME,
+  name: A_TEXT,
+  namespace: A_TEXT,
   duration: A_LEASE_DURATION,
-  identity: A_NAME,
+  identity: A_TEXT,
   onError: A_FUNCTION,
   clock: A_CLOCK,
 };
@@ -102,8 +102,7 @@ export class LeaderLease {
   constructor(client: Client, options: LeaseOptions) {
     requireRules(ACTION, options, RULES);
     const { name, namespace, duration = "15s", identity, clock = systemClock } = options;
-    if (name === undefined) throw invalidArgument(ACTION, "name", A_NAME[1], name);
-    if (namespace === undefined) throw invalidArgument(ACTION, "namespace", A_NAME[1], namespace);
+    for (const [option, value] of Object.entries({ name, namespace })) requireRule(ACTION, option, value, A_TEXT);
     this.#client = client;
     this.#options = options;
     this.#identity = identity ?? `${hostname()}_${randomUUID()}`;
@@ -163,7 +162,7 @@ export class LeaderLease {
   async #giveBack(): Promise<void> {
     const lease = await this.#read(undefined);
     if (lease?.spec?.holderIdentity !== this.#identity) return;
-    await this.#put(lease, { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1 });
+    await this.#write(lease, { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1 });
   }
 
   /** Renews the lease until it is lost or released. */
@@ -209,24 +208,21 @@ export class LeaderLease {
    */
   async #take(signal: AbortSignal, onSent?: () => void): Promise<boolean> {
     const lease = await this.#read(signal);
-    const now = this.#timestamp(lease);
-    const mine = {
+    const { holderIdentity, leaseDurationSeconds, leaseTransitions = 0 } = lease?.spec ?? {};
+    const isMine = holderIdentity === this.#identity;
+    const duration = leaseDurationSeconds === undefined ? this.#duration : leaseDurationSeconds * 1000;
+    if (holderIdentity && !isMine && this.#clock.now() - this.#seen!.at < duration) return false;
+    const now = new Date().toISOString().slice(0, -1);
+    // Differs from the last time even if the clock stands still, so that others see each renewal.
+    const renewTime = `${now}${lease?.spec?.renewTime === `${now}000Z` ? "001" : "000"}Z`;
+    await this.#write(lease, {
+      ...lease?.spec,
       holderIdentity: this.#identity,
       leaseDurationSeconds: Math.ceil(this.#duration / 1000),
-      renewTime: now,
-    };
-    if (lease === undefined) {
-      const { name, namespace } = this.#options;
-      const spec = { ...mine, acquireTime: now, leaseTransitions: 0 };
-      const body = { apiVersion: API, kind: "Lease", metadata: { name, namespace }, spec };
-      await this.#send("POST", this.#path, { body, ...(onSent && { onSent }) });
-      return true;
-    }
-    const { holderIdentity, leaseDurationSeconds = mine.leaseDurationSeconds, leaseTransitions = 0 } = lease.spec ?? {};
-    const isMine = holderIdentity === this.#identity;
-    if (holderIdentity && !isMine && this.#clock.now() - this.#seen!.at < leaseDurationSeconds * 1000) return false;
-    const taken = isMine ? {} : { acquireTime: now, leaseTransitions: leaseTransitions + 1 };
-    await this.#put(lease, { ...lease.spec, ...mine, ...taken }, onSent);
+      renewTime,
+      ...!isMine &&
+        { acquireTime: renewTime, leaseTransitions: lease ? leaseTransitions + 1 : 0 },
+    }, onSent);
     return true;
   }
 
@@ -244,20 +240,12 @@ export class LeaderLease {
     }
   }
 
-  async #put(lease: Lease, spec: Lease["spec"], onSent?: () => void): Promise<void> {
-    const path = `${this.#path}/${this.#options.name}`;
-    await this.#send("PUT", path, { body: { ...lease, spec }, ...(onSent && { onSent }) });
-  }
-
-  #send(method: string, path: string, options: RequestOptions): Promise<unknown> {
-    return this.#client.request(method, path, { timeout: this.#duration * TIMEOUT, ...options });
-  }
-
-  /** Returns the time of a renewal. It differs from the last one even if the wall clock went back, so others see it. */
-  #timestamp(lease: Lease | undefined): string {
-    const milliseconds = new Date().toISOString().slice(0, -1);
-    const time = `${milliseconds}000Z`;
-    return time === lease?.spec?.renewTime ? `${milliseconds}001Z` : time;
+  /** Replaces the lease, or creates it if there is none. */
+  async #write(lease: Lease | undefined, spec: Lease["spec"], onSent?: () => void): Promise<void> {
+    const { name, namespace } = this.#options;
+    const [method, path] = lease ? ["PUT", `${this.#path}/${name}`] : ["POST", this.#path];
+    const body = { apiVersion: API, kind: "Lease", metadata: { name, namespace }, ...lease, spec };
+    await this.#client.request(method, path, { timeout: this.#duration * TIMEOUT, body, ...(onSent && { onSent }) });
   }
 
   /** Reports an error, but not that another process was faster. */

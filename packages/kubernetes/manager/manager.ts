@@ -7,7 +7,7 @@ import type { KubeObject } from "../kube_object.ts";
 import { LeaderLease } from "../lease/leader_lease.ts";
 import type { Controller, ControllerOptions, ManagerOptions } from "./contract.ts";
 import { KindController } from "./controller.ts";
-import { Health, serveHealth } from "./health.ts";
+import { serveHealth } from "./health.ts";
 import { Run, whenAborted } from "./run.ts";
 import { requireCacheOptions, requireControllerOptions, requireManagerOptions } from "./options.ts";
 
@@ -128,7 +128,7 @@ export class Manager {
     const run = new Run(signal);
     let stopServer: (() => void) | undefined;
     try {
-      if (port !== undefined) stopServer = await serveHealth(new Health(this.#caches), port, host);
+      if (port !== undefined) stopServer = await serveHealth(this.#caches, port, host);
       const caches = this.#caches.map((cache) => cache.run(run.watching.signal).catch((error) => run.fail(error)));
       void this.#awaitPermissions(run);
       await this.#work(run);

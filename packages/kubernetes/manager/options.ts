@@ -4,7 +4,7 @@ import {
   A_POSITIVE_INTEGER,
   argumentError,
   hasMethods,
-  invalidArgument,
+  requireRule,
   requireRules,
   type Rule,
   timeoutRule,
@@ -12,114 +12,104 @@ import {
 import type { CacheOptions } from "../cache/contract.ts";
 import { fieldTerms, labelTest } from "../cache/selectors.ts";
 import type { KubeObject } from "../kube_object.ts";
+import { A_TEXT } from "../rules.ts";
 import type { ControllerOptions, ManagerOptions } from "./contract.ts";
 
 type RulesOf<K extends PropertyKey> = Readonly<Record<K, Rule>>;
 
-const A_TEXT: Rule = [(value: unknown) => typeof value === "string" && value !== "", "must be a non-empty string"];
-const A_PORT: Rule = [
-  (value: unknown) => Number.isInteger(value) && (value as number) > 0 && (value as number) < 65_536,
-  "must be a port from 1 to 65535",
-];
-const A_CLIENT: Rule = [(value: unknown) => hasMethods(value, "request", "watch"), "must be a Client"];
-const AN_OBJECT: Rule = [(value: unknown) => typeof value === "object" && value !== null, "must be an object"];
-const A_CACHE: Rule = [(value: unknown) => hasMethods(value, "get", "subscribe"), "must be made by manager.cache()"];
-const A_LIMITER: Rule = [
-  (value: unknown) => hasMethods(value, "when", "forget", "numRequeues"),
-  "must be made by a create…Limiter",
-];
-const NAMESPACES: Rule = [
-  (value: unknown) =>
-    Array.isArray(value) && value.length > 0 && value.every((name) => name && typeof name === "string"),
-  "must be a list of at least one name",
-];
-const FUNCTIONS: Rule = [
-  (value: unknown) =>
-    typeof value === "object" && value !== null && Object.values(value).every((one) => typeof one === "function"),
-  "must be an object of functions",
-];
-const CACHES: Rule = [
-  (value: unknown) => Array.isArray(value) && value.every((one) => A_CACHE[0](one as never)),
-  `must be a list of caches, ${A_CACHE[1].slice("must be ".length)}`,
-];
-const WATCHED: Rule = [
-  (value: unknown) =>
-    Array.isArray(value) &&
-    value.every((one) => A_CACHE[0](one?.cache as never) && typeof one.keys === "function"),
-  "must be a list of objects with a 'cache' and a function 'keys'",
-];
+const [A_DURATION, MADE_BY] = [timeoutRule(), "made by manager.cache()"];
+const A_CACHE: Rule = [isCache, `must be ${MADE_BY}`];
 
 const OF_MANAGER: RulesOf<keyof ManagerOptions> = {
   name: A_TEXT,
-  client: A_CLIENT,
-  lease: AN_OBJECT,
-  port: A_PORT,
+  client: [(value: unknown) => hasMethods(value, "request", "watch"), "must be a Client"],
+  lease: [isObject, "must be an object"],
+  port: [isPort, "must be a port from 1 to 65535"],
   host: A_TEXT,
   metrics: A_METRICS_PROVIDER,
   onError: A_FUNCTION,
-  syncTimeout: timeoutRule(),
-  shutdownGrace: timeoutRule(),
+  syncTimeout: A_DURATION,
+  shutdownGrace: A_DURATION,
 };
 const OF_CACHE: RulesOf<keyof CacheOptions<KubeObject>> = {
-  namespaces: NAMESPACES,
-  labelSelector: [
-    (value: unknown) => isParsed(labelTest, value),
-    'must be a label selector, such as "app=web,!canary"',
+  namespaces: [(value: unknown) => isList(value, A_TEXT[0]) && value.length > 0, "must be a list of at least one name"],
+  labelSelector: [parsesAs(labelTest), 'must be a label selector, such as "app=web,!canary"'],
+  fieldSelector: [parsesAs(fieldTerms), 'must be a field selector, such as "metadata.name=a"'],
+  indexes: [
+    (value: unknown) => isObject(value) && isList(Object.values(value), A_FUNCTION[0]),
+    "must be an object of functions",
   ],
-  fieldSelector: [
-    (value: unknown) => isParsed(fieldTerms, value),
-    'must be a field selector, such as "metadata.name=a"',
-  ],
-  indexes: FUNCTIONS,
   transform: A_FUNCTION,
-  resync: timeoutRule(),
+  resync: A_DURATION,
 };
 const OF_CONTROLLER: RulesOf<keyof ControllerOptions<KubeObject>> = {
   reconcile: A_FUNCTION,
   finalizer: A_TEXT,
   cleanup: A_FUNCTION,
-  owns: CACHES,
-  watches: WATCHED,
+  owns: [(value: unknown) => isList(value, isCache), `must be a list of caches, ${MADE_BY}`],
+  watches: [
+    (value: unknown) => isList(value, isWatched),
+    "must be a list of objects with a 'cache' and a function 'keys'",
+  ],
   changed: A_FUNCTION,
   name: A_TEXT,
   concurrency: A_POSITIVE_INTEGER,
-  timeout: timeoutRule(),
-  limiter: A_LIMITER,
+  timeout: A_DURATION,
+  limiter: [
+    (value: unknown) => hasMethods(value, "when", "forget", "numRequeues"),
+    "must be made by a create…Limiter",
+  ],
 };
 
-function isParsed(parse: (text: string) => unknown, value: unknown): boolean {
-  if (typeof value !== "string" || value === "") return false;
-  try {
-    parse(value);
-    return true;
-  } catch {
-    return false;
-  }
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function isList(value: unknown, isItem: (item: never) => boolean): value is unknown[] {
+  return Array.isArray(value) && value.every((item) => isItem(item as never));
+}
+
+function isPort(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) > 0 && (value as number) < 65_536;
+}
+
+function isCache(value: unknown): boolean {
+  return hasMethods(value, "get", "subscribe");
+}
+
+function isWatched(value: unknown): boolean {
+  return isObject(value) && "cache" in value && isCache(value.cache) && hasMethods(value, "keys");
+}
+
+function parsesAs(parse: (text: string) => unknown): (value: unknown) => boolean {
+  return (value) => {
+    try {
+      return value !== "" && parse(value as string) !== undefined;
+    } catch {
+      return false;
+    }
+  };
 }
 
 /** Checks the options of a manager. */
 export function requireManagerOptions(options: ManagerOptions): void {
   requireRules("create manager", options, OF_MANAGER);
-  if (options.name === undefined) throw invalidArgument("create manager", "name", A_TEXT[1], options.name);
+  requireRule("create manager", "name", options.name, A_TEXT);
 }
 
 /** Checks the arguments of `Manager.cache`. */
 export function requireCacheOptions(apiVersion: string, kind: string, options: object): void {
-  const action = "create cache";
-  for (const [name, value] of Object.entries({ apiVersion, kind })) {
-    if (!A_TEXT[0](value as never)) throw invalidArgument(action, name, A_TEXT[1], value);
-  }
-  requireRules(action, options, OF_CACHE);
+  for (const [name, value] of Object.entries({ apiVersion, kind })) requireRule("create cache", name, value, A_TEXT);
+  requireRules("create cache", options, OF_CACHE);
 }
 
 /** Checks the arguments of `Manager.control`. */
 export function requireControllerOptions(cache: unknown, options: ControllerOptions<never>): void {
   const action = "create controller";
-  if (!A_CACHE[0](cache as never)) throw invalidArgument(action, "cache", A_CACHE[1], cache);
+  requireRule(action, "cache", cache, A_CACHE);
   requireRules(action, options, OF_CONTROLLER);
-  const { reconcile, finalizer, cleanup } = options;
-  if (reconcile === undefined) throw invalidArgument(action, "reconcile", A_FUNCTION[1], reconcile);
-  if ((finalizer === undefined) !== (cleanup === undefined)) {
+  requireRule(action, "reconcile", options.reconcile, A_FUNCTION);
+  if ((options.finalizer === undefined) !== (options.cleanup === undefined)) {
     throw argumentError(action, "'finalizer' and 'cleanup' need each other", TypeError);
   }
 }

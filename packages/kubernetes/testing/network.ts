@@ -1,6 +1,6 @@
 /** Connections between clients and the cluster for tests, and their faults. */
 
-import type { ApiRequest, ApiResponse, Transport } from "../client/transport.ts";
+import { type ApiRequest, type ApiResponse, headTimeoutOf, type Transport } from "../client/transport.ts";
 import type { Answer, ApiServer } from "./api_server.ts";
 import { type ClusterRequest, parseRequest } from "./cluster_request.ts";
 import { arrival, connectionError, ResponseBody } from "./response_body.ts";
@@ -68,7 +68,9 @@ export class Network implements Transport {
     const parsed = parseRequest(request.method, request.path);
     const fault = this.#takeFault(parsed);
     const index = this.requests.push(parsed) - 1;
-    if (this.isHung || fault?.kind === "hang") await arrival(request, () => {});
+    if (this.isHung || fault?.kind === "hang") {
+      await arrival({ ...request, idleTimeout: headTimeoutOf(request) }, () => {});
+    }
     if (fault?.kind === "drop") throw connectionError("socket hang up", "ECONNRESET");
     const answer = typeof fault?.kind === "number"
       ? failed(parsed, fault.kind, fault.options)

@@ -7,7 +7,7 @@ import { fakeCluster } from "@workqueue/kubernetes/testing";
 import process from "node:process";
 import { configMap } from "../cache/started_cache.ts";
 import { pass, settle, until } from "../fake_time.ts";
-import { Health } from "../../../packages/kubernetes/manager/health.ts";
+import { answerOf } from "../../../packages/kubernetes/manager/health.ts";
 import { startManager } from "./started_manager.ts";
 
 Deno.test("no attempt begins before all caches are synced", async () => {
@@ -106,18 +106,18 @@ Deno.test("a process is alive while it runs, and ready while its caches are up t
   const cluster = fakeCluster();
   cluster.failNext({ verb: "watch", resource: "secrets" }, 503, { times: 3 });
   await using started = startManager(cluster, {});
-  const health = new Health([started.configMaps, started.secrets] as never);
+  const caches = [started.configMaps, started.secrets] as never;
   await settle();
-  assertEquals(health.answer("/healthz").status, 200);
-  assertEquals(health.answer("/readyz"), { status: 503, text: "ConfigMap: watching\nSecret: not synced\n" });
-  await until(time, () => health.answer("/readyz").status === 200);
+  assertEquals(answerOf(caches, "/healthz").status, 200);
+  assertEquals(answerOf(caches, "/readyz"), { status: 503, text: "ConfigMap: watching\nSecret: not synced\n" });
+  await until(time, () => answerOf(caches, "/readyz").status === 200);
   cluster.stop();
   await pass(time, 30_000);
-  assertEquals(health.answer("/readyz").status, 200);
+  assertEquals(answerOf(caches, "/readyz").status, 200);
   await pass(time, 31_000);
-  assertEquals(health.answer("/readyz").text, "ConfigMap: last seen 61 s ago\nSecret: last seen 61 s ago\n");
-  assertEquals([health.answer("/readyz").status, health.answer("/healthz").status], [503, 200]);
-  assertEquals(health.answer("/metrics").status, 404);
+  assertEquals(answerOf(caches, "/readyz").text, "ConfigMap: last seen 61 s ago\nSecret: last seen 61 s ago\n");
+  assertEquals([answerOf(caches, "/readyz").status, answerOf(caches, "/healthz").status], [503, 200]);
+  assertEquals(answerOf(caches, "/metrics").status, 404);
 });
 
 Deno.test("metrics tell the results of attempts, restarts of watches, and sizes of caches", async () => {
