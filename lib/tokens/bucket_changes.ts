@@ -8,10 +8,11 @@ import type { TokenSource } from "../contracts/token_source.ts";
 let changes: Map<(isPause: boolean) => void, boolean> | undefined;
 
 /**
- * Calls `callback` after each call to `setRate`, `setBurst`, `pauseFor` or `resume` that changes the bucket, and
- * when an attempt gives tokens back. Use the callback to cancel a pending reservation and reserve again: a reservation is not updated, so its time may be later
- * than necessary after `setRate` or `resume`, or may fall within a pause. Changes made inside {@linkcode together} are
- * reported when that function ends. `callback` is never called for a bucket that is not a `TokenBucket`.
+ * Calls `callback` after each call to `setRate`, `setBurst`, `pauseFor` or `resume` that changes the bucket, and when
+ * an attempt gives tokens back. Use the callback to cancel a pending reservation and reserve again: a reservation is
+ * not updated, so its time may be later than necessary after `setRate` or `resume`, or may fall within a pause. Changes
+ * made inside {@linkcode together} are reported when that function ends. `callback` is never called for a bucket that
+ * is not a `TokenBucket`.
  *
  * Intended for queues outside this process that take tokens from `throttle` themselves.
  *
