@@ -7,7 +7,7 @@ import { installed, type Runtime } from "../../release/installed.ts";
 import { EVERY } from "../every.ts";
 import { runtimes as ofClone } from "../runtimes.ts";
 import { commandOfClone } from "./bundled_command.ts";
-import { SharedCommand } from "./shared_command.ts";
+import { type Result, SharedCommand } from "./shared_command.ts";
 
 /**
  * Whether to test the installed command: `WORKQUEUE_INSTALLED=1 deno task test tests/cli/`. The Node on the PATH must
@@ -37,13 +37,6 @@ export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const DEADLINE = 120_000;
 /** Time limit for a CLI to end its children, in milliseconds. */
 const END_GRACE = 5000;
-
-/** Exit code and output of the CLI. */
-export interface Result {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
 
 /** CLI process, running or ended. */
 export class Cli {

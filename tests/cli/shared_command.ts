@@ -4,7 +4,13 @@ import { deadline } from "@std/async";
 import { Buffer } from "node:buffer";
 import { fileURLToPath } from "node:url";
 import { runtimes } from "../runtimes.ts";
-import type { Result } from "./cli.ts";
+
+/** Exit code and output of the CLI. */
+export interface Result {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
 
 /** One run of the command. */
 export interface Order {
