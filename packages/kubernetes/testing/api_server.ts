@@ -59,7 +59,6 @@ export class ApiServer {
     const target: Target = { resource, namespace, name, subresource, manager };
     const body = text === undefined ? undefined : parseBody(text);
     if (verb === "delete") return this.#delete(target, deleteOptions(body, query));
-    if (verb === "deletecollection") return this.#deleteAll(target, query, deleteOptions(body, query));
     const isNew = this.#store.get(placeOf(resource, namespace, name)) === undefined;
     const object = verb === "get" ? this.#writes.read(target) : this.#write(verb, target, body, query, headers);
     return { code: isNew ? 201 : 200, body: object };
@@ -89,14 +88,6 @@ export class ApiServer {
     const details = { name, ...(group && { group }), kind: plural, uid };
     const success = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
     return { code: 200, body: isLeft ? removed : success };
-  }
-
-  #deleteAll(target: Target, query: URLSearchParams, options: DeleteOptions): Answer {
-    const body = list(this.#store, { ...target, query });
-    for (const { metadata } of body.items) {
-      this.#writes.remove({ ...target, namespace: metadata.namespace, name: metadata.name! }, options);
-    }
-    return { code: 200, body };
   }
 }
 

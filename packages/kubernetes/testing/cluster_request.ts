@@ -1,5 +1,5 @@
 /** Verb of a request, as in the rules of roles. */
-export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
+export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete";
 
 /** Request to the API server of a cluster. */
 export interface ClusterRequest {
@@ -30,7 +30,7 @@ const NAMESPACE = "(?:/namespaces/(?<namespace>[^/]+)(?=/(?!status$)))?";
 const OBJECTS = "/(?<resource>[^/]+)(?:/(?<name>[^/]+))?(?:/(?<subresource>[^/]+))?$";
 const PATH = new RegExp(ROOT + NAMESPACE + OBJECTS);
 const OF_OBJECTS: Readonly<Record<string, Verb>> = { GET: "get", PUT: "update", PATCH: "patch", DELETE: "delete" };
-const OF_LISTS: Readonly<Record<string, Verb>> = { GET: "list", POST: "create", DELETE: "deletecollection" };
+const OF_LISTS: Readonly<Record<string, Verb>> = { GET: "list", POST: "create" };
 
 /** Returns a request with what its path says. */
 export function parseRequest(method: string, path: string): ClusterRequest {

@@ -1,7 +1,6 @@
 /** Custom resource definitions. */
 
-import { shapesIn } from "./field_shapes.ts";
-import { type Fields, type Stored, valueAt } from "./objects.ts";
+import { type Stored, valueAt } from "./objects.ts";
 import type { Resource, ScalePaths } from "./resource.ts";
 
 /** Kind that tests add to the cluster without writing a whole definition. */
@@ -46,7 +45,6 @@ interface Definition {
     readonly name: string;
     readonly served: boolean;
     readonly subresources?: CustomKind["subresources"];
-    readonly schema?: { readonly openAPIV3Schema: Fields };
     readonly selectableFields?: readonly { readonly jsonPath: string }[];
   }[];
 }
@@ -68,6 +66,5 @@ export function resourcesOf(definition: Stored): Resource[] {
     hasGeneration: true,
     putNeedsVersion: true,
     selectable: version.selectableFields?.map(({ jsonPath }) => jsonPath.slice(1)) ?? [],
-    shapeOf: shapesIn(version.schema?.openAPIV3Schema),
   }));
 }

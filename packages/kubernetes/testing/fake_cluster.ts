@@ -66,8 +66,9 @@ export interface ListOptions {
  * microtask after the change. Works under fake time.
  *
  * The cluster has no nodes, so pods never run. It doesn't check objects against schemas, and fills in only the defaults
- * that controllers rely on: the data of secrets, and the phases of pods and namespaces. It refuses JSON patches and
- * strategic merge patches.
+ * that controllers rely on: the data of secrets, and the phases of pods and namespaces. An apply merges owners and
+ * finalizers one by one, and replaces other lists as a whole. JSON patches, strategic merge patches, and deletions of
+ * whole collections are refused.
  *
  * The methods `create`, `get`, `list`, `patch`, `apply` and `delete` act as another client: they take effect at once,
  * and no fault concerns them. All objects are frozen.

@@ -1,7 +1,6 @@
 /** Managers of fields: who set which field of an object, as in its `managedFields`. */
 
 import { appliedPaths, compare, decoded, encoded, fieldsOf, merged, minus, union, without } from "./field_sets.ts";
-import type { ShapeOf } from "./field_shapes.ts";
 import { type Fields, type Stored, timestamp } from "./objects.ts";
 import { Failure } from "./status.ts";
 
@@ -23,11 +22,10 @@ export function fieldsAfterUpdate(
   before: Stored | undefined,
   after: Stored,
   writer: Writer,
-  shapeOf: ShapeOf,
 ): unknown {
   const entries = entriesOf(after.metadata.managedFields ?? before?.metadata.managedFields);
   if (before && entries.length === 0) return undefined; // a server doesn't begin to manage fields later
-  const { changed, gone } = compare(managedPart(before, shapeOf), managedPart(after, shapeOf));
+  const { changed, gone } = compare(managedPart(before), managedPart(after));
   const own = ownOf(entries, writer);
   const fields = union(minus(own?.fields ?? [], gone), changed);
   return listed(entries, { ...writer, fields, time: changed.size > 0 ? timestamp() : own?.time }, union(changed, gone));
@@ -41,18 +39,16 @@ export function withApplied(
   before: Stored | undefined,
   config: Fields,
   writer: Writer,
-  shapeOf: ShapeOf,
   force: boolean,
 ): Stored {
   const entries = before ? entriesOf(before.metadata.managedFields) : [];
-  if (before && entries.length === 0) entries.push(unknownEntry(before, writer, shapeOf));
   const own = ownOf(entries, writer);
-  const fields = appliedPaths(managedPart(config as Stored, shapeOf));
+  const fields = appliedPaths(managedPart(config as Stored));
   const others = entries.filter((entry) => entry !== own);
   const kept = union(fields, ...others.map((entry) => entry.fields));
   const dropped = minus(own?.fields ?? [], kept);
-  const after = without(merged(before ?? {}, config, shapeOf), dropped, kept, shapeOf) as Stored;
-  const { changed, gone } = compare(managedPart(before, shapeOf), managedPart(after, shapeOf));
+  const after = without(merged(before ?? {}, config), dropped) as Stored;
+  const { changed, gone } = compare(managedPart(before), managedPart(after));
   if (!force) requireNoConflicts(others, changed);
   const time = changed.size + gone.size > 0 ? timestamp() : own?.time;
   const managedFields = listed(entries, { ...writer, fields, time }, union(changed, gone));
@@ -60,14 +56,11 @@ export function withApplied(
 }
 
 /** Returns the fields that have managers. */
-function managedPart(object: Stored | undefined, shapeOf: ShapeOf): Map<string, unknown> {
+function managedPart(object: Stored | undefined): Map<string, unknown> {
   if (object === undefined) return new Map();
   const { apiVersion: _, kind: __, metadata = {}, ...content } = object;
   const { labels, annotations, finalizers, ownerReferences, generateName } = metadata;
-  const fields = fieldsOf(
-    { ...content, metadata: { labels, annotations, finalizers, ownerReferences, generateName } },
-    shapeOf,
-  );
+  const fields = fieldsOf({ ...content, metadata: { labels, annotations, finalizers, ownerReferences, generateName } });
   for (const path of ["", "f:metadata\n"]) fields.delete(path);
   return fields;
 }
@@ -84,12 +77,6 @@ function ownOf(entries: readonly Entry[], writer: Writer): Entry | undefined {
 function entriesOf(managedFields: unknown): Entry[] {
   return ((managedFields ?? []) as (Writer & { time?: string; fieldsV1?: Fields })[])
     .map(({ fieldsV1 = {}, ...entry }) => ({ ...entry, fields: new Set(decoded(fieldsV1).filter(Boolean)) }));
-}
-
-/** Returns the entry for the fields that an object had before its fields were managed. */
-function unknownEntry(before: Stored, { apiVersion }: Writer, shapeOf: ShapeOf): Entry {
-  const fields = new Set(managedPart(before, shapeOf).keys());
-  return { manager: "before-first-apply", operation: "Update", apiVersion, time: timestamp(), fields };
 }
 
 /** Returns managed fields in which an entry replaces that of the same writer, and others lose some paths. */

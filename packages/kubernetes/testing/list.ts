@@ -1,7 +1,7 @@
 /** Lists, in pages that show one version of the store. */
 
 import type { KubeObject } from "../kube_object.ts";
-import { conditionOf, requireQuery, type Selection, tooLarge, versionOf } from "./list_query.ts";
+import { conditionOf, type Selection, tooLarge, versionOf } from "./list_query.ts";
 import { apiVersionOf, inVersion, qualified } from "./resource.ts";
 import { Failure } from "./status.ts";
 import type { Store } from "./store.ts";
@@ -17,10 +17,9 @@ export interface ObjectList {
 /** Returns a page of the objects of a selection. */
 export function list(store: Store, selection: Selection): ObjectList {
   const { resource, query } = selection;
-  requireQuery(query, false, false);
   const meets = conditionOf(selection);
   const limit = query.get("resourceVersion") === "0" ? 0 : Number(query.get("limit")); // a cache ignores the limit
-  const { version, start } = startOf(store, query, limit);
+  const { version, start } = startOf(store, query);
   const found = store.list(qualified(resource), version).filter(([place, object]) => place > start && meets(object));
   const page = limit > 0 ? found.slice(0, limit) : found;
   const remaining = found.length - page.length;
@@ -41,7 +40,7 @@ export function list(store: Store, selection: Selection): ObjectList {
 }
 
 /** Returns the version that a list shows, and the place of the last object of the page before. */
-function startOf(store: Store, query: URLSearchParams, limit: number): { version: number; start: string } {
+function startOf(store: Store, query: URLSearchParams): { version: number; start: string } {
   const text = query.get("continue");
   if (text) {
     const { rv, start } = parseToken(text);
@@ -53,10 +52,7 @@ function startOf(store: Store, query: URLSearchParams, limit: number): { version
   }
   const version = versionOf(query);
   if (version > store.version) throw tooLarge(version, store.version);
-  const match = query.get("resourceVersionMatch") ?? (limit > 0 && version > 0 ? "Exact" : "");
-  if (match !== "Exact") return { version: store.version, start: "" };
-  if (version >= store.compacted) return { version, start: "" };
-  throw new Failure(410, "The resourceVersion for the provided list is too old.");
+  return { version: store.version, start: "" };
 }
 
 /** Returns the token for the next page: of the same version or, with -1, of the present. */

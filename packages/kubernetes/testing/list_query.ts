@@ -27,25 +27,11 @@ export function versionOf(query: URLSearchParams): number {
   throw new Failure(400, `resourceVersion: Invalid value: "${version}"`);
 }
 
-/** Throws if the values of a query don't fit together. */
-export function requireQuery(query: URLSearchParams, isWatch: boolean, isWatchList: boolean): void {
-  const match = query.get("resourceVersionMatch");
-  const version = query.get("resourceVersion");
-  const sends = query.has("sendInitialEvents");
-  const rules: [field: string, isBroken: unknown, why: string][] = isWatch
-    ? [
-      ["resourceVersionMatch", sends && match !== "NotOlderThan", "sendInitialEvents requires NotOlderThan"],
-      ["sendInitialEvents", sends && !isWatchList, "it requires the feature WatchList"],
-      ["resourceVersionMatch", match && !sends, "it requires sendInitialEvents"],
-    ]
-    : [
-      ["resourceVersionMatch", match && !version, "it requires resourceVersion"],
-      ["resourceVersionMatch", match && query.has("continue"), "it must not be set together with continue"],
-      ["resourceVersionMatch", match === "Exact" && version === "0", "version 0 can't be matched exactly"],
-      ["sendInitialEvents", sends, "it is for watches"],
-    ];
-  const causes = rules.filter(([, isBroken]) => isBroken).map(([field, , why]) => forbiddenField(field, why));
-  if (causes.length > 0) throw invalid({ kind: "ListOptions", group: "meta.k8s.io" }, "", causes);
+/** Throws if a watch may not begin with a list, as its query asks for. */
+export function requireWatchList(query: URLSearchParams, isWatchList: boolean): void {
+  if (!query.has("sendInitialEvents") || isWatchList && query.get("resourceVersionMatch") === "NotOlderThan") return;
+  const why = isWatchList ? "it requires NotOlderThan" : "it requires the feature WatchList";
+  throw invalid({ kind: "ListOptions", group: "meta.k8s.io" }, "", [forbiddenField("sendInitialEvents", why)]);
 }
 
 /** Returns the failure of a request for a version that the server has not reached. */

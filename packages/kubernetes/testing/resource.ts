@@ -1,6 +1,5 @@
 /** Type of the resources of an API server. */
 
-import type { ShapeOf } from "./field_shapes.ts";
 import type { Stored } from "./objects.ts";
 
 /** Paths of a scale subresource in an object, such as `.spec.replicas`. */
@@ -29,13 +28,10 @@ export interface Resource {
   readonly scale?: ScalePaths | undefined;
   /** Whether objects have a generation. */
   readonly hasGeneration?: boolean;
-  /** Whether a PUT creates an object that does not exist. */
-  readonly createsOnPut?: boolean;
   /** Whether a PUT must name the version that it replaces. */
   readonly putNeedsVersion?: boolean;
   /** Paths for field selectors besides the name and the namespace. */
   readonly selectable: readonly string[];
-  readonly shapeOf: ShapeOf;
 }
 
 /** Name of a resource. */

@@ -1,7 +1,6 @@
 /** Resources that the cluster serves: built-in ones, and those of definitions. */
 
 import { DEFINITION_PLACES, DEFINITIONS, resourcesOf } from "./definitions.ts";
-import { builtInShape } from "./field_shapes.ts";
 import { apiVersionOf, type Resource } from "./resource.ts";
 import type { Store } from "./store.ts";
 
@@ -20,9 +19,9 @@ const KINDS: readonly [apiVersion: string, kind: string, traits?: Traits][] = [
   ["v1", "ConfigMap"],
   ["v1", "Secret", { selectable: ["type"] }],
   ["v1", "Pod", { ...WORKLOAD, selectable: ["spec.nodeName", "status.phase", "status.podIP"] }],
-  ["v1", "Service", { hasStatus: true, createsOnPut: true, selectable: ["spec.clusterIP", "spec.type"] }],
+  ["v1", "Service", { hasStatus: true, selectable: ["spec.clusterIP", "spec.type"] }],
   ["v1", "ServiceAccount"],
-  ["v1", "Event", { createsOnPut: true, selectable: EVENT_FIELDS }],
+  ["v1", "Event", { selectable: EVENT_FIELDS }],
   ["v1", "Node", { ...CLUSTERED, hasStatus: true, selectable: ["spec.unschedulable"] }],
   ["v1", "PersistentVolume", { ...CLUSTERED, hasStatus: true }],
   ["v1", "PersistentVolumeClaim", { hasStatus: true }],
@@ -32,20 +31,20 @@ const KINDS: readonly [apiVersion: string, kind: string, traits?: Traits][] = [
   ["apps/v1", "ReplicaSet", SCALED],
   ["batch/v1", "Job", { ...WORKLOAD, selectable: ["status.successful"] }],
   ["batch/v1", "CronJob", WORKLOAD],
-  ["coordination.k8s.io/v1", "Lease", { createsOnPut: true, putNeedsVersion: true }],
+  ["coordination.k8s.io/v1", "Lease", { putNeedsVersion: true }],
   ["networking.k8s.io/v1", "Ingress", { ...WORKLOAD, plural: "ingresses" }],
   ["networking.k8s.io/v1", "NetworkPolicy", { hasGeneration: true, plural: "networkpolicies" }],
-  ["rbac.authorization.k8s.io/v1", "Role", { createsOnPut: true }],
-  ["rbac.authorization.k8s.io/v1", "RoleBinding", { createsOnPut: true }],
-  ["rbac.authorization.k8s.io/v1", "ClusterRole", { ...CLUSTERED, createsOnPut: true }],
-  ["rbac.authorization.k8s.io/v1", "ClusterRoleBinding", { ...CLUSTERED, createsOnPut: true }],
+  ["rbac.authorization.k8s.io/v1", "Role"],
+  ["rbac.authorization.k8s.io/v1", "RoleBinding"],
+  ["rbac.authorization.k8s.io/v1", "ClusterRole", CLUSTERED],
+  ["rbac.authorization.k8s.io/v1", "ClusterRoleBinding", CLUSTERED],
   [DEFINITIONS, "CustomResourceDefinition", { ...CLUSTERED, ...WORKLOAD }],
 ];
 
 const BUILT_IN: readonly Resource[] = KINDS.map(([apiVersion, kind, traits]) => {
   const [version, group] = apiVersion.split("/").reverse() as [version: string, group?: string];
   const plural = `${kind.toLowerCase()}s`;
-  return { group: group ?? "", version, kind, plural, selectable: [], shapeOf: builtInShape, ...traits };
+  return { group: group ?? "", version, kind, plural, selectable: [], ...traits };
 });
 
 /** Returns all resources that the cluster serves now. */

@@ -1,7 +1,7 @@
 /** Watches. */
 
 import { DEFINITION_PLACES } from "./definitions.ts";
-import { conditionOf, requireQuery, type Selection, tooLarge, versionOf } from "./list_query.ts";
+import { conditionOf, requireWatchList, type Selection, tooLarge, versionOf } from "./list_query.ts";
 import type { Stored } from "./objects.ts";
 import { apiVersionOf, inVersion, qualified } from "./resource.ts";
 import type { Condition } from "./selectors.ts";
@@ -32,7 +32,7 @@ const WATCH_TIMEOUT = 1800;
 /** Checks a request for a watch, and returns the function that starts it. */
 export function watch(store: Store, selection: Selection, isWatchList: boolean): StartWatch {
   const { resource, query } = selection;
-  requireQuery(query, true, isWatchList);
+  requireWatchList(query, isWatchList);
   const meets = conditionOf(selection);
   const version = versionOf(query);
   const sendInitialEvents = query.get("sendInitialEvents");

@@ -62,10 +62,8 @@ export class Writes {
 
   /** Replaces an object, as PUT does. */
   update(target: Target, body: Fields): Stored {
-    const { resource, name, subresource } = target;
+    const { resource, name } = target;
     const { uid, resourceVersion } = requireBody(target, body);
-    const isNew = this.#get(target) === undefined;
-    if (isNew && resource.createsOnPut && !subresource) return this.create(target, body);
     const before = this.#find(target);
     requireUid(target, before, uid);
     if (!resourceVersion && resource.putNeedsVersion) {
@@ -96,7 +94,7 @@ export class Writes {
       ? withoutStatus(resource, config)
       : { metadata: cleaned({ resourceVersion }), status: config["status"] };
     const writer: Writer = { ...writerOf(target), operation: "Apply" };
-    const wanted = withApplied(before, part, writer, resource.shapeOf, isForced);
+    const wanted = withApplied(before, part, writer, isForced);
     return before ? this.#replace(target, before, wanted, "Apply") : this.create(target, wanted, "Apply");
   }
 
@@ -171,7 +169,7 @@ function writerOf({ resource, manager, subresource }: Target): Omit<Writer, "ope
 /** Returns an object with the managed fields that follow from an update. Those after an apply are known already. */
 function managed(target: Target, before: Stored | undefined, next: Stored, operation: Writer["operation"]): Stored {
   if (operation === "Apply") return next;
-  const managedFields = fieldsAfterUpdate(before, next, { ...writerOf(target), operation }, target.resource.shapeOf);
+  const managedFields = fieldsAfterUpdate(before, next, { ...writerOf(target), operation });
   return { ...next, metadata: cleaned({ ...next.metadata, managedFields }) };
 }
 
