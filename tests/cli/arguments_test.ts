@@ -66,6 +66,74 @@ Deno.test("arguments: --dry-run prints the commands for the items after :::", as
   assertEquals((await workspace.run(args)).stdout, "gzip 'a b' 1\ngzip c 1\n");
 });
 
+for (const runtime of Object.keys(someRuntimes)) {
+  Deno.test(`arguments, ${runtime}: with -I, another text stands for the item, and {} is text`, async () => {
+    await using workspace = new Workspace(runtime);
+    const run = async (args: string[], item = "music/a.tar.gz") => {
+      const { code, stdout, stderr } = await workspace.run([...ONE, ...args], `${item}\n`);
+      assertEquals(code, 0, stderr);
+      return stdout;
+    };
+    assertEquals(await run(["-I", ",,", "--", "echo", "{}", "{.}", "x,,y"]), "{} {.} xmusic/a.tar.gzy\n");
+    for (const option of [["-I", "%"], ["-I%"], ["--replace", "%"], ["--replace=%"]]) {
+      assertEquals(await run([...option, "--", "echo", "%", "{}"]), "music/a.tar.gz {}\n");
+    }
+    const forms = ["@", "@.", "@/", "@//", "@/.", "@#", "@%", "@..mp3", "to/@/."];
+    assertEquals(
+      await run(["-I@", "--", "echo", ...forms]),
+      "music/a.tar.gz music/a.tar a.tar.gz music a.tar 1 1 music/a.tar.mp3 to/a.tar\n",
+    );
+    // As with xargs, the text may stand before a path or an extension.
+    const paths = ["@.bak", "@/file", "@//file", "@/.hidden", "@/*", "@#1", "@x"];
+    assertEquals(
+      await run(["-I@", "--", "echo", ...paths], "a.d"),
+      paths.map((x) => `a.d${x.slice(1)}`).join(" ") + "\n",
+    );
+    assertEquals(await run(["-I.*", "--", "echo", ".*", "ab"], "a"), "a ab\n");
+    assertEquals(await run(["-I{}", "--", "echo", "{}", "{.}", "{}.bak"], "a.d"), "a.d a a.d.bak\n");
+    assertEquals(await run(["-I@", "--", "echo", "{}"], "a"), "{} a\n", "appended without a placeholder");
+    assertEquals(await run(["-I@", "--no-append", "--", "echo", "{}"], "a"), "{}\n");
+  });
+}
+
+Deno.test("arguments: -I is refused with names of fields, and belongs to a report", async () => {
+  await using workspace = new Workspace();
+  const { code, stderr } = await workspace.run(["run", "-I", "@", "--json", "--", "echo", "@"], "{}\n");
+  assertEquals([code, stderr], [
+    2,
+    "workqueue: Cannot use -I with --json or --colsep, whose placeholders are names in braces; leave out one of them\n",
+  ]);
+  const empty = await workspace.run(["run", "-I", "", "--", "echo"], "a\n");
+  assertEquals(empty.code, 2);
+  assertStringIncludes(empty.stderr, "It must not be empty.");
+  const resume = ["run", "--resume", "report.jsonl"];
+  await workspace.run([...resume, "-I", "@", "--", "echo", "@"], "a\n");
+  assertEquals((await workspace.run([...resume, "-I", "@", "--", "echo", "@"], "a\n")).code, 0);
+  assertEquals((await workspace.run([...resume, "--", "echo", "@"], "a\n")).code, 2);
+});
+
+Deno.test("arguments: a placeholder in a script or after -exec is run, with a warning that says what to write", async () => {
+  await using workspace = new Workspace();
+  const warnings = async (...args: string[]) => {
+    const { code, stderr } = await workspace.run([...ONE, "--quiet", ...args], "a\n");
+    assertEquals(code, 0, stderr);
+    return stderr;
+  };
+  const script = "workqueue: Warning: {} in the script after -c: text of the item can run as code; " +
+    "write sh -c '… \"$1\"' sh {}\n";
+  const exec = "workqueue: Warning: {} after -exec is the item, not a file that find has found; " +
+    "choose another placeholder, such as -I ,,\n";
+  assertEquals(await warnings("--", "sh", "-c", "echo {} >&1"), script);
+  assertEquals(await warnings("--", "env", "/bin/bash", "-euc", "echo {/}"), script.replaceAll("{}", "{/}"));
+  assertEquals(await warnings("--", "find", ".", "-name", "no", "-exec", "echo", "{}", ";"), exec);
+  assertEquals(await warnings("--", "sh", "-c", "find . -name no -exec echo {} \\;"), script + exec);
+  assertEquals(await warnings("-I@", "--", "sh", "-c", "echo @"), script.replaceAll("{}", "@"));
+  assertEquals(await warnings("-I@", "--", "sh", "-c", "find . -name no -exec echo {} \\; # $1", "sh", "@"), "");
+  assertEquals(await warnings("--", "sh", "-c", 'echo "$1"', "sh", "{}"), "");
+  assertEquals(await warnings("--", "sh", "-c", "echo"), "");
+  assertEquals(await warnings("--", "echo", "-c", "{}"), "");
+});
+
 /** Returns a command that waits until as many commands have begun as there are items, and then prints `{%}`. */
 const together = (count: number) => [
   "sh",
@@ -190,7 +258,7 @@ for (
     [["--joblog", "log"], "--joblog", "Use --report."],
     [["--joblog=log"], "--joblog=log", "Use --report."],
     [["-n1"], "-n1", "Leave it out: each command gets one item."],
-    [["-j2", "-I%"], "-I%", "Write {} in the command."],
+    [["-j2", "-i"], "-i", "Write {} in the command, or use -I."],
     [["-0r"], "-r", "Leave it out: an empty list runs no command."],
     [["--jobs", "2"], "--jobs", "Use --concurrency."], // and not --json, which is spelled more alike
   ] as const

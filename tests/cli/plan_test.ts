@@ -26,6 +26,7 @@ const PLAN: RunPlan = {
   isJson: false,
   columnSeparator: undefined,
   isDistinct: true,
+  replaces: undefined,
   appends: true,
   jitter: undefined,
   giveUpOn: [],
@@ -74,6 +75,10 @@ const CHANGES: Record<FlagName, [args: string[], change: Partial<RunPlan>][]> = 
     }],
   ],
   "no-dedupe": [[["--no-dedupe"], { isDistinct: false, reading: ["--no-dedupe"] }]],
+  replace: [
+    [["-I", ",,"], { replaces: ",,", reading: ["--replace=,,"] }],
+    [["--no-append", "--replace", "{}"], { replaces: "{}", appends: false, reading: ["--replace={}", "--no-append"] }],
+  ],
   "no-append": [
     [["--no-append"], { appends: false, reading: ["--no-append"] }],
     [["--no-append", "--no-dedupe"], {

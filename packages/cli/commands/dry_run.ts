@@ -21,6 +21,7 @@ const FIRST_SLOT = 1;
  * @throws {UsageError} If the input can't be read, or writing to standard output fails.
  */
 export async function printCommands(plan: RunPlan, { input, template, backlog }: PreparedItems): Promise<number> {
+  for (const warning of template.warnings) stderr.write(`workqueue: Warning: ${warning}\n`);
   const refused = new RefusedLines();
   const chunks = readLines(bytesOf(input), {
     separator: plan.separator,

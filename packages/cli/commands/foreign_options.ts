@@ -15,7 +15,7 @@ export const FOREIGN_OPTIONS: readonly (readonly [hint: string, ...options: stri
     ...["-l", "-L", "--max-lines", "-n", "--max-args", "-N", "--max-replace-args"],
     ...["-s", "--max-chars", "-m", "-X", "--xargs"],
   ],
-  ["Write {} in the command.", "-i", "-I", "--replace"],
+  ["Write {} in the command, or use -I.", "-i"],
   ["Write {%} in the command.", "--process-slot-var"],
   ["Leave it out: no shell is involved.", "-q", "--quote"],
   [

@@ -10,6 +10,7 @@ import {
   parseJitter,
   parseOutput,
   parseOutputFile,
+  parsePlaceholder,
   parsePort,
   parseRate,
   parseResults,
@@ -95,6 +96,13 @@ export const RUN_FLAGS = {
     default: true,
     notInFile: "equal lines are one item there",
     field: "isDistinct",
+  },
+  replace: {
+    short: "-I",
+    takes: "<text>",
+    help: "text that stands for the item in the command instead of {}, which is then text like any other",
+    parse: parsePlaceholder,
+    field: "replaces",
   },
   "no-append": {
     help: "don't append the item to a command without placeholders",

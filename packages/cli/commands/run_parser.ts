@@ -17,7 +17,8 @@ Placeholders in COMMAND:
 With --json, only {}, {#}, {%} and {name} are valid. Without a placeholder, the
 item is appended to the command. No shell is involved; if you need one, run
 sh -c '… "$1"' sh {}. The command also finds the item in WORKQUEUE_ITEM, and the
-number of the attempt in WORKQUEUE_ATTEMPT, 1 for the first.
+number of the attempt in WORKQUEUE_ATTEMPT, 1 for the first. With -I @, the
+placeholders are @, @., @/, @//, @/., @# and @%, and {} is text.
 
 If the arguments contain :::, the first one ends the command, each argument
 after it is an item, and no list is read.

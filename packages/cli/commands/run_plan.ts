@@ -30,7 +30,14 @@ export interface RunPlan extends FlagFields {
 }
 
 /** Flags that {@linkcode RunPlan.reading} may contain, in the order in which reports list them. */
-const READING_FLAGS = ["json", "null", "colsep", "no-dedupe", "no-append"] as const satisfies readonly FlagName[];
+const READING_FLAGS = [
+  "json",
+  "null",
+  "colsep",
+  "no-dedupe",
+  "replace",
+  "no-append",
+] as const satisfies readonly FlagName[];
 
 /**
  * Decides all settings of a run. Opens, reads and writes nothing.
@@ -92,6 +99,11 @@ function conflictsOf(args: readonly string[], flags: RunFlags): string[] {
     conflicts.push(
       "Cannot print output both by line and by group; leave out --output line and --line-buffer, or --output group, " +
         "--group and --keep-order",
+    );
+  }
+  if (flags.replace !== undefined && (flags.json || flags.colsep !== undefined)) {
+    conflicts.push(
+      "Cannot use -I with --json or --colsep, whose placeholders are names in braces; leave out one of them",
     );
   }
   if (flags.json && flags.colsep !== undefined) {

@@ -76,7 +76,11 @@ export async function prepareItems(plan: RunPlan, standardInput: Readable): Prom
     jitter: plan.jitter,
     load,
   });
-  const template = new CommandTemplate(plan.command, { fields: await fieldsOf(plan), appends: plan.appends });
+  const template = new CommandTemplate(plan.command, {
+    fields: await fieldsOf(plan),
+    replaces: plan.replaces,
+    appends: plan.appends,
+  });
   const header = () => headerOf(plan, config);
   const earlier = plan.report?.resumes ? await readEarlierReport(plan.report.path, header()) : undefined;
   const input = plan.items === undefined ? openInput(plan.input, standardInput) : openItems(plan.items);
@@ -100,6 +104,7 @@ export async function prepareRun(
   lost: AbortSignal | undefined,
 ): Promise<PreparedRun> {
   const items = await prepareItems(plan, standardInput);
+  for (const warning of items.template.warnings) stderr.write(`workqueue: Warning: ${warning}\n`);
   if (plan.readsTerminal) stderr.write("Reading the list from the terminal. Press Ctrl-D to end it.\n");
   const server = plan.dashboardPort === undefined ? undefined : await openServer(plan.dashboardPort);
   const createOutput = await loadOutput(plan.output);

@@ -97,6 +97,12 @@ export function parseSeparator(text: string): { type: "fair"; separator: string 
   return { type: "fair", separator: text.replaceAll("\\t", "\t") }; // shells have no simple way to write a tab
 }
 
+/** Checks the text that stands for the item in the command. */
+export function parsePlaceholder(text: string): string {
+  if (text === "") throw new InvalidArgumentError("It must not be empty.");
+  return text;
+}
+
 /** Checks the separator of columns, which is a regular expression. */
 export function parseColumnSeparator(text: string): string {
   if (separatorOf(text) !== undefined) return text;

@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import type { Line } from "./backlog.ts";
+import { warningsAbout } from "./command_warnings.ts";
 
 /** Named parts of a line, such as the members of a JSON object. */
 export interface Fields {
@@ -20,6 +21,8 @@ export interface Fields {
 export interface TemplateOptions {
   /** Fields that the command's placeholders can name; `undefined` for plain lines. */
   readonly fields: Fields | undefined;
+  /** Text that stands for the item instead of `{}`; `undefined` for the placeholders in braces. */
+  readonly replaces: string | undefined;
   /** Whether the item is appended to a command without placeholders. */
   readonly appends: boolean;
 }
@@ -59,6 +62,8 @@ const WHOLE_LINE: Placeholder = { field: "", valueOf: OPERATIONS[""]! };
 export class CommandTemplate {
   /** Whether the path of the command depends on the item. */
   readonly hasPlaceholderInFile: boolean;
+  /** Warnings about placeholders at which an item is not an argument of its own. */
+  readonly warnings: readonly string[];
   readonly #fields: Fields | undefined;
   /** Pieces of each argument. */
   readonly #args: readonly (string | Placeholder)[][];
@@ -66,9 +71,11 @@ export class CommandTemplate {
   readonly #names: readonly string[];
 
   /** Parses a command. With JSON lines, the command must not have placeholders for parts of a path. */
-  constructor(command: readonly string[], { fields, appends }: TemplateOptions) {
+  constructor(command: readonly string[], { fields, replaces, appends }: TemplateOptions) {
     this.#fields = fields;
-    const args = command.map((arg) => parse(arg, fields?.placeholder ?? PLACEHOLDER));
+    const placeholder = fields?.placeholder ?? placeholderOf(replaces);
+    this.warnings = warningsAbout(command, placeholder);
+    const args = command.map((arg) => parse(arg, placeholder));
     const isFixed = args.every((pieces) => pieces.length === 1);
     this.#args = isFixed && appends ? [...args, [WHOLE_LINE]] : args;
     this.hasPlaceholderInFile = args[0]!.length > 1;
@@ -100,6 +107,18 @@ export class CommandTemplate {
     };
     return this.#args.map((pieces) => pieces.map(textOf).join(""));
   }
+}
+
+/**
+ * Returns the pattern of placeholders for plain lines. An operation after a text of the user ends a word, so that
+ * `STR.bak` and `STR/file` have the whole item, as with xargs.
+ *
+ * @param replaces The text that stands for the item; `undefined` for the placeholders in braces.
+ */
+function placeholderOf(replaces: string | undefined): RegExp {
+  if (replaces === undefined || replaces === "{}") return PLACEHOLDER;
+  const text = replaces.replace(/[\\^$.*+?()[\]{}|\/-]/g, "\\$&");
+  return new RegExp(`${text}()((?:\\/\\/|\\/\\.|\\/(?![/.])|[.#%])(?![\\p{L}\\p{N}_*?/-])|)`, "u");
 }
 
 /** Splits an argument into text and placeholders. */
