@@ -27,8 +27,9 @@ export function report(figures: Figures, facts: Facts): string {
     "Written by `npx -y deno task bench:kubernetes`, which runs the same controller with controller-runtime and with",
     "`@workqueue/kubernetes` against a real API server with etcd on the same machine. The controller copies config maps to",
     "secrets, with a finalizer, an owner reference, and an annotation that it writes after that. In a round, each",
-    "contender gets a new cluster for each group of rows. A figure is the median of the rounds, and a ratio is the median",
-    "of the ratios of the rounds.",
+    "contender gets a new cluster for each group of rows. A figure is the median of the rounds, with the least and the",
+    "most in brackets, and a ratio is the median of the ratios of the rounds. So that the controllers are measured and not",
+    "the disk, etcd doesn't wait for it. Deno and Node run with V8's option `--max-semi-space-size=2`.",
     "",
     `- ${machine}`,
     `- Processes that want a CPU, on average: ${load.before.toFixed(1)} before the run, ${
@@ -66,7 +67,8 @@ function cell(figures: Figures, row: Row, name: string): string {
   const figure = figureOf(row.figure, name);
   const value = figures.median(figure);
   if (Number.isNaN(value)) return "failed";
-  const text = `${withUnit(value, row.unit)}`;
+  const [least, most] = figures.spread(figure).map((end) => withUnit(end, row.unit));
+  const text = least === most ? withUnit(value, row.unit) : `${withUnit(value, row.unit)} [${least} to ${most}]`;
   if (name === GO) return text;
   if (row.ratio !== undefined) {
     const ratio = figures.ratio(figure, figureOf(row.figure, GO));

@@ -42,7 +42,7 @@ interface Place {
 
 /** Measures a contender on a cluster of its own. */
 export async function measureFaults(contender: Contender, scale: Scale): Promise<Measured> {
-  await using cluster = await Cluster.start({ isDurable: true });
+  await using cluster = await Cluster.start();
   const { admin } = cluster;
   await using proxy = await TcpProxy.start(cluster.api.url);
   const kubeconfig = cluster.kubeconfig({ url: proxy.url });
@@ -139,7 +139,7 @@ async function sigterm(figures: Measured, { admin, running: { process }, names }
 
 /** Measures a contender that starts with many objects, and starts again after that. */
 export async function measureMany(contender: Contender, scale: Scale): Promise<Measured> {
-  await using cluster = await Cluster.start({ isDurable: true });
+  await using cluster = await Cluster.start();
   const { admin } = cluster;
   const kubeconfig = cluster.kubeconfig();
   await createMany(admin, NAMESPACE, "old", scale.many);
@@ -179,7 +179,7 @@ export async function measureMany(contender: Contender, scale: Scale): Promise<M
 
 /** Measures how long it takes until a second process does the work of one that was killed. */
 export async function measureHandover(contender: Contender): Promise<Measured> {
-  await using cluster = await Cluster.start({ isDurable: true });
+  await using cluster = await Cluster.start();
   const { admin } = cluster;
   const kubeconfig = cluster.kubeconfig();
   const leader = await contender.start(cluster, kubeconfig, true);

@@ -2,8 +2,9 @@
  * Compares a controller on `@workqueue/kubernetes` with the same one on controller-runtime. Needs Go. Writes
  * `bench/KUBERNETES.md`:
  *
- *     deno task bench:kubernetes [--rounds 5] [--quick] [--only Deno] [--rows faults]
+ *     deno task bench:kubernetes [--rounds 5] [--minutes 20] [--quick] [--only Deno] [--rows faults]
  *
+ * A round takes about 20 minutes. With `--minutes`, no round begins that would probably end later; there is always one.
  * `--quick` measures each row once with 500 objects, as a test of the benchmark itself, and writes nothing. `--only`
  * measures one contender, and `--rows` one group of rows: `faults`, `many` or `handover`. Both can be given several
  * times, and print only.
@@ -31,6 +32,7 @@ const GROUPS: Readonly<Record<string, (contender: Contender, scale: Scale) => Pr
 const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "5" },
+    minutes: { type: "string", default: "Infinity" },
     quick: { type: "boolean", default: false },
     only: { type: "string", multiple: true, default: [] },
     rows: { type: "string", multiple: true, default: [] },
@@ -49,7 +51,10 @@ const loads: number[] = [];
 const contenders = await findContenders(values.only);
 const figures = new Figures();
 
-for (let round = 1; round <= rounds; round++) {
+const minutes = () => (performance.now() - start) / 60_000;
+let round = 0;
+while (round < rounds && (round === 0 || minutes() * (round + 1) / round <= Number(values.minutes))) {
+  round++;
   for (const [group, measure] of groups) {
     // The order alternates from round to round.
     for (const contender of round % 2 === 1 ? contenders : contenders.toReversed()) {
@@ -70,8 +75,8 @@ const page = report(figures, {
   machine: machine(),
   kubernetes: KUBERNETES,
   contenders,
-  rounds,
-  minutes: (performance.now() - start) / 60_000,
+  rounds: round,
+  minutes: minutes(),
   load: { before: loadBefore, during: loads.reduce((sum, load) => sum + load, 0) / loads.length },
   scale,
 });
