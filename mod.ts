@@ -64,6 +64,7 @@ export {
   type RetryBudgetOptions,
 } from "./lib/queue/delaying_queue.ts";
 export {
+  type CancelledFrom,
   createGivenUpStore,
   createRateLimitingQueue,
   type GivenUpEntry,
@@ -93,6 +94,7 @@ export {
   type GiveUpReason,
   type Handler,
   type HandlerContext,
+  type HeldNews,
   type Outcome,
   type PoolSnapshot,
   type RetryLimits,

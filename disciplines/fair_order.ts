@@ -4,8 +4,8 @@ import { requireDuration } from "../lib/base/duration_arguments.ts";
 import type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
 import type { GroupBlock } from "../lib/contracts/queue_inspection.ts";
 import { DisciplineOrder } from "../lib/queue/discipline_order.ts";
-import { FifoOrder } from "../lib/queue/fifo_order.ts";
 import type { Order, OrderGroups } from "../lib/queue/order.ts";
+import { RemovableFifo } from "../lib/queue/fifo_order.ts";
 import { NumberHeap } from "../lib/structures/number_heap.ts";
 import { NONE, type Records } from "../lib/structures/records.ts";
 import type { Rate } from "../registry/fields.ts";
@@ -151,10 +151,12 @@ export class FairOrder implements Order, OrderGroups {
   /** Groups that would be idle but must be remembered until a time, by that time. */
   readonly #kept = new NumberHeap<Group>();
   /**
-   * Groups by record, kept only if `touch` or `done` needs them. `touch` needs them only if there is an inner
-   * discipline. Not in the fields of the records, because each of several nested orders has a group for a record.
+   * Groups by record, kept only if `touch`, `remove` or `done` needs them. Not in the fields of the records, because
+   * each of several nested orders has a group for a record.
    */
   readonly #homes: (Group | undefined)[] = [];
+  /** Whether each record has a home: `touch` needs them if there is an inner discipline, and `remove` always does. */
+  #hasHomes: boolean;
   /** Hand-outs that are not done, by record; `undefined` unless turns are charged by time. */
   readonly #runs: (Run | undefined)[] | undefined;
   /** Mean duration of all items, for groups of which none is done yet. */
@@ -179,7 +181,7 @@ export class FairOrder implements Order, OrderGroups {
     if (by === "time") this.#runs = [];
     this.#countsProcessing = by === "time" || maxPerGroup < Infinity;
     this.#makeWithin = within;
-    this.usesTime = within !== undefined;
+    this.usesTime = this.#hasHomes = within !== undefined;
   }
 
   look(): void {
@@ -242,7 +244,7 @@ export class FairOrder implements Order, OrderGroups {
     const now = group.isTimed ? this.#time() : undefined;
     try {
       group.within.push(record);
-      if (this.#makeWithin !== undefined) this.#homes[record] = group;
+      if (this.#hasHomes) this.#homes[record] = group;
     } finally {
       this.#settle(group, now);
     }
@@ -272,6 +274,29 @@ export class FairOrder implements Order, OrderGroups {
     } finally {
       this.#settle(group, now);
     }
+  }
+
+  remove(record: number): void {
+    const group = this.#homeOf(record);
+    const now = group.isTimed ? this.#time() : undefined;
+    group.within.remove!(record);
+    this.#homes[record] = undefined;
+    this.#settle(group, now);
+  }
+
+  isBlocked(record: number): boolean {
+    const group = this.#homeOf(record);
+    return group.ready === 0 || group.within.isBlocked?.(record) === true;
+  }
+
+  #homeOf(record: number): Group {
+    if (!this.#hasHomes) {
+      this.#hasHomes = true;
+      for (const group of this.#groups.values()) {
+        for (const one of group.within.peek(group.within.length)) this.#homes[one] = group;
+      }
+    }
+    return this.#homes[record]!;
   }
 
   done(record: number, durationMs?: number): void {
@@ -336,7 +361,7 @@ export class FairOrder implements Order, OrderGroups {
   }
 
   #newWithin(): Order {
-    if (this.#makeWithin === undefined) return new FifoOrder(this.#records);
+    if (this.#makeWithin === undefined) return new RemovableFifo(this.#records);
     const made: unknown = this.#makeWithin();
     if (!disciplineKind.is(made)) {
       throw argumentError("add item", "'within' created something that is not a queue discipline");
@@ -362,7 +387,7 @@ export class FairOrder implements Order, OrderGroups {
       this.awaitsDone = true;
       group.processing++;
       this.#homes[record] = group;
-    } else if (this.#makeWithin !== undefined) this.#homes[record] = undefined;
+    } else if (this.#hasHomes) this.#homes[record] = undefined;
     group.finish = group.start + cost;
     this.#latestFinish = Math.max(this.#latestFinish, group.finish);
     this.#now = Math.max(this.#now, group.start);

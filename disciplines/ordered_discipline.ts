@@ -157,6 +157,14 @@ export class OrderedDiscipline<O extends Order = Order> implements QueueDiscipli
     }
   }
 
+  remove(entry: ReadyEntry<unknown>): void {
+    const own = this.#own;
+    const record = own.recordOf(entry, READY);
+    if (record === NONE) return;
+    own.order.remove!(record);
+    own.free(record);
+  }
+
   done(entry: ReadyEntry<unknown>, work?: { readonly durationMs: number }): void {
     const own = this.#own;
     const record = own.recordOf(entry, POPPED);

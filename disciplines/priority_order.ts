@@ -97,6 +97,12 @@ export class PriorityOrder implements Order {
     }
   }
 
+  remove(record: number): void {
+    this.length--;
+    if (this.#loose.has(record)) this.#loose.delete(record);
+    else this.#takeFrom(this.#lanes.get(this.#clamp(this.#records.priorityOf(record)))!, record);
+  }
+
   done(): void {}
 
   peek(limit: number): number[] {

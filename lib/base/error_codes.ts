@@ -2,6 +2,7 @@
 export type ErrorCode =
   | "WQ_API"
   | "WQ_ARGUMENT"
+  | "WQ_CANCELLED"
   | "WQ_CONFIG"
   | "WQ_CONNECTION"
   | "WQ_DATA_LOST"
@@ -13,6 +14,7 @@ export type ErrorCode =
 export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   WQ_API: "A Kubernetes API server answered with an error.",
   WQ_ARGUMENT: "An argument or option is missing, unknown, of the wrong type or out of bounds.",
+  WQ_CANCELLED: "The work on an item was cancelled with the queue's `cancel`.",
   WQ_CONFIG: "A config document is not valid, its file cannot be read, or it cannot be loaded now.",
   WQ_CONNECTION: "The server cannot be reached, or the reply to a call was lost.",
   WQ_DATA_LOST: "The server has lost the data of a queue, as after `FLUSHALL` or an eviction.",

@@ -88,6 +88,11 @@ export interface QueueDiscipline<T> {
    */
   readonly nextChangeAt?: number;
   /**
+   * Removes an entry that `pop` has not returned, because its item was cancelled. Without this method, the queue skips
+   * the entry when `pop` returns it. Then, the discipline counts the entry until that time.
+   */
+  remove?(entry: ReadyEntry<T>): void;
+  /**
    * Called once for each popped entry, when the work on the entry's item has ended. If the key was added again in the
    * meantime, `done` is called before the key is pushed again. `done` may increase {@linkcode QueueDiscipline.length}.
    * The queue passes the time from the hand-out of the item until it was done, in milliseconds.

@@ -42,8 +42,6 @@ export interface Gate<T> {
   takeBack(): WorkLease<T> | undefined;
   /** Returns the permit of the attempt that begins now; `undefined` if it begins without one. */
   takePermit(): GatePermit<T> | undefined;
-  /** Gives back the permit of an attempt that can't begin. */
-  putBack(permit: GatePermit<T>): void;
   /** Books the cost of an attempt that begins without a permit, so that later attempts start correspondingly later. */
   chargeAhead(): void;
   /** Returns the permit of a running attempt, which may have had one of another gate, or none. */
@@ -60,6 +58,8 @@ export interface GatePermit<T> {
   charge(cost: number): void;
   /** Notes that the attempt failed. Throws if `isOverload` of the pool throws. */
   fail(error: unknown, hasTimedOut: boolean): void;
+  /** Ends the permit as unused: the attempt can't begin, or doesn't count. Does nothing if the permit has ended. */
+  putBack(): void;
   /** Ends the permit. Does nothing if it has ended, for example at the timeout of the attempt. */
   end(): void;
 }

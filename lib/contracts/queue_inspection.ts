@@ -134,6 +134,8 @@ export interface QueueObserver {
   ready(record: number): void;
   /** Called when a key was handed out. */
   taken(record: number): void;
+  /** Called when a ready or blocked key was cancelled, before the record changes. */
+  removed(record: number): void;
   /**
    * Called when the item of a key is done, before the record changes. Returns the time at which the key was handed out;
    * `undefined` if it is unknown. Must not throw.
@@ -155,7 +157,10 @@ export interface KeyListener {
   added(key: unknown, priority: number, now: number): void;
   /** Called when a processing key was added again. */
   addedAgain(key: unknown, priority: number, now: number): void;
-  /** Called when the mark that a processing key was added again was cleared. */
+  /**
+   * Called when the mark that a processing key was added again was cleared, or when a ready or blocked key was
+   * cancelled.
+   */
   unmarked(key: unknown): void;
   /** Called when a key that was added again while processing has become ready. */
   ready(key: unknown, now: number): void;

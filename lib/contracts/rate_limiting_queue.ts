@@ -31,9 +31,27 @@ export interface RateLimitingQueue<T> extends DelayingQueue<T>, GivenUpQueue<T> 
    */
   forget(item: T): void;
 
+  /**
+   * Cancels the pending work on an item, and forgets its failures:
+   *
+   * - A ready, blocked or delayed item is taken out of the queue.
+   * - If a pool is running the item's handler, the handler's signal aborts with `reason`. A failure of that attempt is
+   *   neither counted nor reported, and the item is not retried. Items that a consumer took with `get` are not told.
+   * - Adds of a processing item before this call no longer make the item ready again. Later adds do.
+   *
+   * @param item The item, or another item with the same key.
+   * @param reason Reason of the signal. By default, an error with the code `WQ_CANCELLED`.
+   * @returns The state in which the item was; `undefined` if there was nothing to cancel.
+   * @throws The error that the queue's discipline throws. In that case, nothing has changed.
+   */
+  cancel(item: T, reason?: unknown): CancelledFrom | undefined;
+
   /** Returns how many retries of the item the limiter has counted since the item was last forgotten. */
   numRequeues(item: T): number;
 }
+
+/** State of an item when it was cancelled. An item that was delayed as well has its other state. */
+export type CancelledFrom = "ready" | "blocked" | "delayed" | "running";
 
 /** Options of {@linkcode RateLimitingQueue.addRateLimited}. */
 export interface RateLimitedAddOptions extends AddOptions {

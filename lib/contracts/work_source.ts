@@ -159,6 +159,12 @@ export interface WorkSource<T> {
   watch(callback: () => void): () => void;
 
   /**
+   * Calls `callback` when something happens to an item on which the pool may be working. Returns an unsubscribe
+   * function.
+   */
+  watchHeld(callback: (news: HeldNews) => void): () => void;
+
+  /**
    * Calls `callback` for each item that is given up outside an attempt of this pool, because every process that worked
    * on it was lost. For each item, only one of the queue's pools is notified. Returns an unsubscribe function.
    */
@@ -181,6 +187,16 @@ export interface WorkSource<T> {
    * process doesn't know the time.
    */
   dueInMs(item: T): number | undefined;
+}
+
+/** Something that has happened to an item while it is processing. */
+export interface HeldNews {
+  /** Key of the item. */
+  readonly key: unknown;
+  /** `"cancelled"`: the queue's `cancel` was called for the item. */
+  readonly kind: "cancelled";
+  /** Reason with which the signal of the attempt aborts. */
+  readonly reason: unknown;
 }
 
 /** Limits of a pool on retries of an item. */
@@ -254,7 +270,9 @@ export interface WorkAttempt<T> {
  * - `"requeue"`: it is added again after the limiter's delay, and the attempt is counted;
  * - `"failed"`: as for `"requeue"`, but the item is added again no sooner than after `minDelay` milliseconds;
  * - `"givenUp"`: its failures are forgotten, and it is not retried;
- * - `"handedBack"`: it is ready again with its earlier priority, and the attempt is not counted.
+ * - `"handedBack"`: it is ready again with its earlier priority, and the attempt is not counted;
+ * - `"cancelled"`: the queue's `cancel` was called during the attempt, so its failures are forgotten, and it is not
+ *   retried, whatever its handler did.
  *
  * An item that is added again keeps the priority of its lease unless `priority` is given. A source without priorities
  * throws an error if `priority` is given.
@@ -265,7 +283,8 @@ export type Ending =
   | { readonly kind: "requeue"; readonly priority?: number | undefined }
   | FailedEnding
   | GivenUpEnding
-  | { readonly kind: "handedBack" };
+  | { readonly kind: "handedBack" }
+  | { readonly kind: "cancelled" };
 
 /** The {@linkcode Ending} of an item that failed and is retried. */
 export interface FailedEnding {

@@ -85,6 +85,11 @@ export class KeyTimes implements QueueObserver {
     for (const listener of this.listeners) listener.unmarked(key);
   }
 
+  removed(record: number): void {
+    this.#remove(this.#ready, record) ?? this.#takeEarlier();
+    this.unmarked(record);
+  }
+
   ready(record: number): void {
     const now = this.#look();
     this.#append(this.#ready, record, now);

@@ -87,6 +87,12 @@ export class BlockedRetries {
     this.#changed();
   }
 
+  /** Removes a retry that was cancelled. */
+  remove(record: number): void {
+    this.#records.delete(record);
+    this.#changed();
+  }
+
   /** Lets blocked retries through while there is budget; without a time, all of them, as first attempts. */
   open(now?: number): void {
     const flags = now === undefined ? 0 : REPEATED;

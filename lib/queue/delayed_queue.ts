@@ -168,12 +168,22 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   }
 
   cancelDelayed(item: T): boolean {
-    const record = this.records.of(this.key(item));
+    const isDelayed = this.endDelay(this.records.of(this.key(item)));
+    if (isDelayed) this.tellCancelled();
+    return isDelayed;
+  }
+
+  /** Ends the delay of a key that is cancelled. Reports whether the key was delayed. */
+  protected endDelay(record: number): boolean {
     if (!this.#isDelayed(record)) return false;
     this.#endDelay(record);
+    return true;
+  }
+
+  /** Must be called after the work on a key was cancelled. */
+  protected tellCancelled(): void {
     this.#clearIfIdle();
     this.#tellLess();
-    return true;
   }
 
   override pauseGroup(group: unknown, duration: Duration): void {

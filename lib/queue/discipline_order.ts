@@ -14,6 +14,8 @@ class Entry<T> implements ReadyEntry<T> {
   readonly #record: number;
   /** Whether the discipline has the entry. If it refused the entry, it may still have it, but must not return it. */
   isIn = true;
+  /** Whether the entry was removed from the queue, but the discipline still has it. */
+  isRemoved = false;
   /** Time at which the entry was popped, if the discipline has `done`. */
   poppedAt = 0;
 
@@ -47,6 +49,10 @@ export class DisciplineOrder<T> implements Order {
   readonly #discipline: QueueDiscipline<T>;
   readonly #clock: Clock;
   readonly #records: Records;
+  /** Number of removed entries that the discipline still has, because it can't remove entries. */
+  #gone = 0;
+  /** Record of an entry that was popped in the search for one that was not removed; `NONE` if there is none. */
+  #next = NONE;
   constructor(discipline: QueueDiscipline<T>, records: Records, clock: Clock) {
     this.#discipline = discipline;
     this.#records = records;
@@ -55,7 +61,19 @@ export class DisciplineOrder<T> implements Order {
   }
 
   get length(): number {
-    return this.#discipline.length;
+    const { length } = this.#discipline;
+    return this.#gone === 0 && this.#next === NONE ? length : this.#lengthWithoutGone(length);
+  }
+
+  /** Returns the number of entries that were not removed. Some removed ones may be blocked in the discipline. */
+  #lengthWithoutGone(length: number): number {
+    if (length > this.#gone) return length - this.#gone + (this.#next === NONE ? 0 : 1);
+    while (this.#next === NONE && this.#discipline.length > 0) {
+      const record = this.#popped();
+      if (record === NONE) return 0;
+      this.#next = record;
+    }
+    return this.#next === NONE ? 0 : 1;
   }
 
   get blocked(): number {
@@ -82,20 +100,50 @@ export class DisciplineOrder<T> implements Order {
     }
   }
 
+  remove(record: number): void {
+    const entry = this.#records.entryOf(record) as Entry<T>;
+    if (record === this.#next) {
+      this.#next = NONE;
+      if (this.awaitsDone) this.#discipline.done!(entry, { durationMs: 0 });
+    } else if (this.#discipline.remove !== undefined) this.#discipline.remove(entry);
+    else {
+      entry.isRemoved = true;
+      this.#gone++;
+    }
+    entry.isIn = false;
+    this.#records.setEntry(record, undefined);
+  }
+
   pop(): number {
-    const now = this.awaitsDone ? this.#clock.now() : 0; // first, because the clock may throw
-    const entry: unknown = this.#discipline.pop();
-    const record = Entry.recordOf(this, entry);
+    const record = this.#next === NONE ? this.#popped() : this.#next;
     if (record === NONE) {
       throw argumentError("get an item", "the discipline returned no ready item: each queue needs its own", Error);
     }
-    (entry as Entry<T>).isIn = false;
-    (entry as Entry<T>).poppedAt = now;
+    this.#next = NONE;
+    (this.#records.entryOf(record) as Entry<T>).isIn = false;
     if (!this.awaitsDone) this.#records.setEntry(record, undefined);
     return record;
   }
 
+  /** Pops entries until one was not removed. Returns its record; `NONE` if the discipline returns no ready entry. */
+  #popped(): number {
+    const now = this.awaitsDone ? this.#clock.now() : 0; // first, because the clock may throw
+    do {
+      const entry = this.#discipline.pop() as Entry<T> | undefined;
+      if (!entry?.isRemoved) {
+        const record = Entry.recordOf(this, entry);
+        if (record !== NONE) entry!.poppedAt = now;
+        return record;
+      }
+      this.#gone--;
+      entry.isRemoved = false;
+      this.#discipline.done?.(entry, { durationMs: 0 });
+    } while (this.#discipline.length > 0);
+    return NONE;
+  }
+
   touch(record: number): void {
+    if (record === this.#next) return;
     const entry = this.#records.entryOf(record) as Entry<T> | undefined;
     if (entry === undefined) return;
     const { item, priority } = entry;
@@ -124,6 +172,7 @@ export class DisciplineOrder<T> implements Order {
 
   peek(limit: number): number[] {
     const entries: unknown[] = this.#discipline.peek?.(limit) ?? [];
-    return entries.map((entry) => Entry.recordOf(this, entry)).filter((record) => record !== NONE);
+    const records = entries.map((entry) => Entry.recordOf(this, entry)).filter((record) => record !== NONE);
+    return this.#next === NONE ? records : [this.#next, ...records].slice(0, limit);
   }
 }

@@ -8,24 +8,24 @@ export class FifoOrder implements Order {
   readonly isFifo = true;
   readonly usesTime = false;
   readonly awaitsDone = false;
-  readonly #records: Records;
-  #first = NONE;
-  #last = NONE;
+  protected readonly records: Records;
+  protected first = NONE;
+  protected last = NONE;
 
   constructor(records: Records) {
-    this.#records = records;
+    this.records = records;
   }
 
   push(record: number): void {
-    if (this.length++ === 0) this.#first = record;
-    else this.#records.setLink(this.#last, record);
-    this.#last = record;
+    if (this.length++ === 0) this.first = record;
+    else this.records.setLink(this.last, record);
+    this.last = record;
   }
 
   pop(): number {
     if (this.length === 0) return NONE;
-    const first = this.#first;
-    if (--this.length > 0) this.#first = this.#records.linkOf(first);
+    const first = this.first;
+    if (--this.length > 0) this.first = this.records.linkOf(first);
     return first;
   }
 
@@ -36,7 +36,41 @@ export class FifoOrder implements Order {
   peek(limit: number): number[] {
     let record = NONE;
     return Array.from({ length: Math.min(limit, this.length) }, (_, i) => {
-      return record = i === 0 ? this.#first : this.#records.linkOf(record);
+      return record = i === 0 ? this.first : this.records.linkOf(record);
     });
+  }
+}
+
+/**
+ * First in, first out, for queues whose items can be cancelled. From the first removal on, each record knows the
+ * previous one.
+ */
+export class RemovableFifo extends FifoOrder {
+  #isDouble = false;
+
+  override push(record: number): void {
+    const previous = this.last;
+    super.push(record);
+    if (this.#isDouble) this.records.setPrevious(record, previous);
+  }
+
+  remove(record: number): void {
+    const { records } = this;
+    if (!this.#isDouble) this.#makeDouble();
+    const [previous, next] = [records.previousOf(record), records.linkOf(record)];
+    if (record === this.first) this.first = next;
+    else records.setLink(previous, next);
+    if (record === this.last) this.last = previous;
+    else records.setPrevious(next, previous);
+    this.length--;
+  }
+
+  #makeDouble(): void {
+    this.#isDouble = true;
+    let previous = NONE;
+    for (const record of this.peek(this.length)) {
+      this.records.setPrevious(record, previous);
+      previous = record;
+    }
   }
 }

@@ -1,4 +1,5 @@
 import { NOT_COUNTED } from "../base/brands.ts";
+import { withCode } from "../base/error_codes.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { argumentError, invalidArgument, limiterError } from "../base/errors.ts";
 import { DISCARD, LIST_GIVEN_UP, REDRIVE } from "../base/given_up_arguments.ts";
@@ -12,17 +13,20 @@ import type {
 } from "../contracts/given_up.ts";
 import type { FailedAttempt, RateLimiter } from "../contracts/rate_limiter.ts";
 import type {
+  CancelledFrom,
   RateLimitedAddOptions,
   RateLimitingQueue,
   RateLimitingQueueOptions,
 } from "../contracts/rate_limiting_queue.ts";
-import type { GivenUpEnding } from "../contracts/work_source.ts";
-import { NONE } from "../structures/records.ts";
+import type { GivenUpEnding, HeldNews } from "../contracts/work_source.ts";
+import { NONE, type Records } from "../structures/records.ts";
 import { DelayedQueue } from "./delayed_queue.ts";
 import { FailedKeys } from "./failed_keys.ts";
 import { liveDuration } from "./live_duration.ts";
 import { priorityOf } from "./options.ts";
+import { AGAIN, BLOCKED, CANCELLED, POSITION, PROCESSING, READY, REFUSED } from "./positions.ts";
 import type { RecordLease } from "./record_lease.ts";
+import { RemovableFifo } from "./fifo_order.ts";
 
 const ADD = "add item";
 
@@ -34,6 +38,8 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   readonly #limiter: RateLimiter<T>;
   /** Keys that have failed. */
   readonly failures: FailedKeys;
+  /** Whether a hand-out was ever cancelled, so that attempts must look. */
+  #mayBeCancelled = false;
 
   constructor(limiter: RateLimiter<T>, options: RateLimitingQueueOptions<T>) {
     super(options);
@@ -44,6 +50,10 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
       clock: this.time,
       expired: (key, item) => this.#tellForgotten(key, item as T),
     });
+  }
+
+  protected override makeFifo(records: Records): RemovableFifo {
+    return new RemovableFifo(records);
   }
 
   protected override get type(): string {
@@ -96,6 +106,54 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     this.forgetKey(this.key(item), item);
   }
 
+  cancel(item: T, reason?: unknown): CancelledFrom | undefined {
+    const key = this.key(item);
+    const record = this.records.of(key);
+    if (record === NONE) return undefined;
+    const isDelayed = this.dueAtOf(record) !== undefined;
+    const position = this.#takeOut(record) ?? (isDelayed ? "delayed" : undefined);
+    if (position === undefined) return undefined;
+    if (isDelayed) this.endDelay(record);
+    this.tellCancelled();
+    if (position === "running") {
+      this.#mayBeCancelled = true;
+      this.tellHolder({ key, kind: "cancelled", reason: reason ?? cancelled() });
+    }
+    this.forgetKey(key, item);
+    return position;
+  }
+
+  /**
+   * Takes a key out that is ready or blocked, or marks its hand-out as cancelled: then, the key does not become ready
+   * when it is done, unless it is added again after this call. A delay of the key is not affected.
+   *
+   * @returns The position of the key; `undefined` if it has none.
+   * @throws Any error thrown by a discipline of the user. Then, nothing has changed.
+   */
+  #takeOut(record: number): CancelledFrom | undefined {
+    const { records } = this;
+    const state = records.stateOf(record);
+    const position = state & POSITION;
+    if (position >= PROCESSING) {
+      if (position === AGAIN) this.unmark(record);
+      records.setState(record, records.stateOf(record) | CANCELLED);
+      return "running";
+    }
+    if (position !== READY && position !== BLOCKED) return undefined;
+    const isRefused = (state & REFUSED) !== 0;
+    const isBlocked = position === BLOCKED || (this.mayBeHeld && this.isHeld()) ||
+      (!isRefused && this.order.isBlocked?.(record) === true);
+    if (isRefused) this.refused = this.refused!.filter((refused) => refused !== record);
+    else if (position === BLOCKED) this.retries!.remove(record);
+    else this.order.remove!(record);
+    this.observer?.removed(record);
+    this.leave(record, state, false);
+    return isBlocked ? "blocked" : "ready";
+  }
+
+  /** Tells the pools about a key that one of them may be working on. */
+  protected tellHolder(_news: HeldNews): void {}
+
   numRequeues(item: T): number {
     const key = this.key(item);
     const limiter = this.#limiter;
@@ -123,8 +181,12 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     return keepsNone(DISCARD);
   }
 
-  /** Begins an attempt. Returns its number, from 1. */
-  attemptOf(lease: RecordLease<T>): number {
+  /** Begins an attempt. Returns its number, from 1; `undefined` if its item was cancelled after the hand-out. */
+  attemptOf(lease: RecordLease<T>): number | undefined {
+    if (this.#mayBeCancelled && (this.records.stateOf(lease.recordIn(this.records)) & CANCELLED) !== 0) {
+      lease[Symbol.dispose]();
+      return undefined;
+    }
     if (this.failures.size === 0) return 1; // the common case: nothing has failed
     const failures = this.failures.countOf(lease.recordIn(this.records));
     if (failures > 0) lease.startedAt = this.time.now();
@@ -252,6 +314,11 @@ function delayOf(
 /** Returns a promise that rejects, for a queue that keeps no given-up items. */
 function keepsNone(action: string): Promise<never> {
   return Promise.reject(argumentError(action, "the queue keeps none; set the option 'keepGivenUp'", Error));
+}
+
+/** Returns the reason for which the work on an item ends, if the caller of `cancel` gave none. */
+function cancelled(): Error {
+  return withCode("WQ_CANCELLED", new Error("The item was cancelled"));
 }
 
 /** Returns a key as limiters get it. */

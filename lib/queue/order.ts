@@ -58,6 +58,16 @@ export interface Order {
   touch(record: number, before: number): void;
 
   /**
+   * Removes a record that `pop` has not returned. Absent only in layers whose items can't be cancelled.
+   *
+   * @throws Any error thrown by a discipline of the user. Then, the order still has the record.
+   */
+  remove?(record: number): void;
+
+  /** Reports whether a record can't be popped now, as far as the order knows. Absent if no record is ever blocked. */
+  isBlocked?(record: number): boolean;
+
+  /**
    * Called when a popped record is done.
    *
    * @param durationMs Time since the record was popped, if the caller knows it.

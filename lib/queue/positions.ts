@@ -29,6 +29,9 @@ export const EXEMPT = 256;
 /** The ready key is not a first attempt. */
 export const REPEATED = 512;
 
+/** The work on the key was cancelled during its hand-out. */
+export const CANCELLED = 4096;
+
 /** Failures of the key are remembered. The record keeps its item, if the item is not the key. */
 export const REMEMBERED = 1024;
 /** The last attempt at the key failed. */

@@ -14,6 +14,7 @@ import { type Order, type OrderGroups, orderOf } from "./order.ts";
 import {
   AGAIN,
   BLOCKED,
+  CANCELLED,
   DELAYED,
   EXEMPT,
   NEEDS_BUDGET,
@@ -67,7 +68,7 @@ export abstract class RecordQueue<T> {
    * Ready records that the order refused, the first first. They are handed out before those of the order. `undefined`
    * until the order first refuses one.
    */
-  #refused: number[] | undefined = undefined;
+  protected refused: number[] | undefined = undefined;
   /** Records of the processing keys. Created the first time a snapshot has to find a few of them among all records. */
   #worked: Set<number> | undefined = undefined;
   /** Whether `beforeTaken` and `taken` are called. */
@@ -113,13 +114,18 @@ export abstract class RecordQueue<T> {
     const time = this.time = clock ?? systemClock;
     this.recentTime = new RecentTime(time);
     const records = this.records = new Records(keyOf !== undefined, discipline !== undefined);
-    this.order = discipline === undefined ? new FifoOrder(records) : orderOf(discipline, records, time);
+    this.order = discipline === undefined ? this.makeFifo(records) : orderOf(discipline, records, time);
     this.#usesTime = this.order.usesTime;
     this.isPlain = this.isFifo = this.order.isFifo;
     if (metrics === undefined || name === "") return;
     this.observer = measuringOf(metrics).observerOf(this, metrics, priorityLevels);
     this.provider = metrics;
     this.isAttended = true;
+  }
+
+  /** Makes the order of a queue without a discipline. Called by the constructor. */
+  protected makeFifo(records: Records): Order {
+    return new FifoOrder(records);
   }
 
   /** Replaces the observer of the queue's keys. */
@@ -147,7 +153,7 @@ export abstract class RecordQueue<T> {
     const { order, retries } = this;
     if (order.nextChangeAt! < Infinity) order.look?.();
     if (this.waiting > 0 && this.isShutDown) retries!.look(this.time.now()); // a timer does it before
-    return this.#refused === undefined ? order.length : order.length + this.#refused.length;
+    return this.refused === undefined ? order.length : order.length + this.refused.length;
   }
 
   /** Number of items that are blocked. */
@@ -360,7 +366,7 @@ export abstract class RecordQueue<T> {
     } catch (error) {
       if (this.handedOut !== handedOut) throw error; // the key was handed out before the error
       if (isKept) this.#refuse(record);
-      else this.#leave(record, this.records.stateOf(record), false);
+      else this.leave(record, this.records.stateOf(record), false);
       throw error;
     }
   }
@@ -384,14 +390,14 @@ export abstract class RecordQueue<T> {
   #refuse(record: number): void {
     this.isPlain = false;
     this.records.setState(record, this.records.stateOf(record) | REFUSED);
-    (this.#refused ??= []).push(record);
+    (this.refused ??= []).push(record);
   }
 
   /** Hands out the next ready item. There must be a ready item. */
   protected handOut(): RecordLease<T> {
     const records = this.records;
     if (this.tellsTaken) this.beforeTaken();
-    const refused = this.#refused === undefined ? undefined : this.#refused.shift();
+    const refused = this.refused === undefined ? undefined : this.refused.shift();
     const record = refused ?? this.order.pop();
     if (this.tellsTaken && refused === undefined) this.taken(record);
     const number = ++this.handedOut | 0; // a 32-bit number, because it is the link
@@ -453,18 +459,18 @@ export abstract class RecordQueue<T> {
     if (this.#worked !== undefined) this.#worked.delete(record);
     const tellsOrder = this.order.awaitsDone && (state & REFUSED) === 0;
     if (this.isAttended) this.#endAttended(record, state, tellsOrder);
-    else this.#leave(record, state, tellsOrder);
+    else this.leave(record, state, tellsOrder);
   }
 
   /**
    * Clears a key's position, and frees its record if nothing else must be known of the key. A key that was added again
    * becomes ready.
    */
-  #leave(record: number, state: number, tellsOrder: boolean): void {
+  protected leave(record: number, state: number, tellsOrder: boolean): void {
     if ((state & POSITION) === AGAIN) return this.#comeBack(record, state, tellsOrder);
     const { records } = this;
     this.size--;
-    const rest = state & ~(POSITION | REFUSED | NEEDS_BUDGET | EXEMPT | REPEATED);
+    const rest = state & ~(POSITION | REFUSED | NEEDS_BUDGET | EXEMPT | REPEATED | CANCELLED);
     if (rest !== 0) {
       records.setState(record, rest);
       if (this.keyOf !== undefined && (rest & REMEMBERED) === 0) records.setItem(record, undefined);
@@ -491,7 +497,7 @@ export abstract class RecordQueue<T> {
       const item = records.nextItemOf(record); // not before `done`, in which a discipline may add a newer item
       const priority = records.nextPriorityOf(record);
       records.setNext(record, undefined, 0); // lets the item be garbage collected
-      const rest = records.stateOf(record) & ~(POSITION | REFUSED | REPEATED);
+      const rest = records.stateOf(record) & ~(POSITION | REFUSED | REPEATED | CANCELLED);
       records.set(record, rest | READY, item, priority);
       const handedOut = this.handedOut;
       try {
@@ -508,7 +514,7 @@ export abstract class RecordQueue<T> {
     const handOut = observer && records.linkOf(record);
     const startedAt = observer?.leaving(record);
     try {
-      this.#leave(record, state, tellsOrder);
+      this.leave(record, state, tellsOrder);
     } finally {
       observer?.finished(key, startedAt, handOut!);
       // The discipline may have blocked other keys until this key was done. An observer is told of the queue's end.
@@ -536,7 +542,7 @@ export abstract class RecordQueue<T> {
    * Some of these keys may be blocked: only the order knows which.
    */
   protected listReady(count: number): number[] {
-    const ready = new Set(this.#refused?.slice(0, count));
+    const ready = new Set(this.refused?.slice(0, count));
     for (const record of this.order.peek(count - ready.size)) ready.add(record);
     if (ready.size === count) return [...ready];
     for (const record of this.records.used()) {

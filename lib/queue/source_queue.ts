@@ -3,7 +3,7 @@ import type { MetricsProvider } from "../contracts/metrics.ts";
 import type { RateLimiter } from "../contracts/rate_limiter.ts";
 import type { RateLimitingQueueOptions } from "../contracts/rate_limiting_queue.ts";
 import type { Shutdown } from "../contracts/work_queue.ts";
-import type { Ending, RetryLimits, WorkAttempt, WorkRequest, WorkSource } from "../contracts/work_source.ts";
+import type { Ending, HeldNews, RetryLimits, WorkAttempt, WorkRequest, WorkSource } from "../contracts/work_source.ts";
 import { LimitedQueue } from "./limited_queue.ts";
 import type { RecordLease } from "./record_lease.ts";
 
@@ -18,6 +18,9 @@ type RetryEnding = Ending & { readonly kind: "failed" | "requeue" };
 
 /** Layer 3 that pools take their work from. Any number of pools may share the queue. */
 export class SourceQueue<T> extends LimitedQueue<T> implements WorkSource<T> {
+  /** Callbacks of the pools. */
+  readonly #holders = new Set<(news: HeldNews) => void>();
+
   constructor(limiter: RateLimiter<T>, options: RateLimitingQueueOptions<T>) {
     super(limiter, options);
     setBrand(this, SOURCE, () => this);
@@ -43,6 +46,7 @@ export class SourceQueue<T> extends LimitedQueue<T> implements WorkSource<T> {
     const { lease } = attempt;
     switch (ending.kind) { // no `default` case: a kind without a case is a type error
       case "succeeded":
+      case "cancelled":
         break;
       case "failed":
       case "requeue":
@@ -104,6 +108,15 @@ export class SourceQueue<T> extends LimitedQueue<T> implements WorkSource<T> {
 
   get failing(): number {
     return this.failures.failing;
+  }
+
+  watchHeld(callback: (news: HeldNews) => void): () => void {
+    this.#holders.add(callback);
+    return () => void this.#holders.delete(callback);
+  }
+
+  protected override tellHolder(news: HeldNews): void {
+    for (const tell of this.#holders) tell(news);
   }
 
   watchForgotten(callback: (key: unknown) => void): () => void {

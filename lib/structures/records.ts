@@ -47,7 +47,7 @@ export class Page {
   times: TimeFields | undefined = undefined;
   /** Time and turn of each record, side by side, and previous records: for an order other than first in, first out. */
   readonly numbers: Float64Array | undefined;
-  readonly previous: Int32Array | undefined;
+  previous: Int32Array | undefined;
 
   constructor(number: number, hasItems: boolean, isOrdered: boolean) {
     this.number = number;
@@ -367,7 +367,7 @@ export class Records {
   }
 
   setPrevious(record: number, previous: number): void {
-    this.#pages[record >> PAGE_BITS]!.previous![record & PLACE] = previous;
+    (this.#pages[record >> PAGE_BITS]!.previous ??= new Int32Array(PAGE))[record & PLACE] = previous;
   }
 
   /** Iterates over the records that are in use. Records that are taken or freed meanwhile may or may not appear. */

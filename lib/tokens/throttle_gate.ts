@@ -49,6 +49,11 @@ class HeldPermit<T> implements GatePermit<T> {
     if (isOverload) this.#outcome = "overloaded";
   }
 
+  putBack(): void {
+    this.end(UNUSED);
+    this.#gate.serve();
+  }
+
   end(result?: AttemptResult): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
@@ -137,14 +142,14 @@ class ThrottleGate<T> implements Gate<T>, ThrottledPool {
     const answer = this.#line.ask(this);
     if (typeof answer === "number") return void this.#watch();
     const permit = new HeldPermit(this, answer, now);
-    if (!pool.mayStart) return void this.putBack(permit); // `acquire` has paused the pool, for example
+    if (!pool.mayStart) return void permit.putBack(); // `acquire` has paused the pool, for example
     this.needsItem = true;
     let lease = this.#kept; // not before `acquire`, which may have made the pool hand the item back
     this.#kept = undefined;
     try {
       lease ??= source.tryTake();
     } finally {
-      if (lease === undefined) this.putBack(permit);
+      if (lease === undefined) permit.putBack();
       else this.#permit = permit;
     }
     return lease;
@@ -168,8 +173,8 @@ class ThrottleGate<T> implements Gate<T>, ThrottledPool {
     return permit;
   }
 
-  putBack(permit: HeldPermit<T>): void {
-    permit.end(UNUSED);
+  /** Lets the pools in the line ask. */
+  serve(): void {
     this.#line.serve();
   }
 

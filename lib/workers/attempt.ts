@@ -30,6 +30,8 @@ export interface RareState {
    * afterwards. Until its handler ends, the attempt is abandoned.
    */
   timedOut?: TimedOut;
+  /** Whether the item was cancelled. Then, the attempt doesn't count, whatever its handler does. */
+  isCancelled?: boolean;
   /** Controller of the handler's signal. */
   controller?: AbortController;
   stopListening?: () => void;
@@ -79,7 +81,7 @@ export function stop({ stopListening, timer }: RareState, clock: Clock): void {
 }
 
 /** Returns the controller of the handler's signal. It aborts with the signals of the pool and of the lease. */
-function controllerOf<T>(attempt: Attempt<T>): AbortController {
+export function controllerOf<T>(attempt: Attempt<T>): AbortController {
   const rare = attempt.rare ??= {};
   if (rare.controller !== undefined) return rare.controller;
   const controller = rare.controller = new AbortController();

@@ -57,6 +57,7 @@ export const baseSource: BaseSource = {
   isPaused: false,
   mayComeBack: false,
   watch: () => doNothing,
+  watchHeld: () => doNothing,
   watchGivenUp: () => doNothing,
   isFailing: () => true,
   failing: "unknown",

@@ -16,6 +16,7 @@ export interface OutcomeRules {
 }
 
 const HANDED_BACK: Ending = { kind: "handedBack" };
+const CANCELLED: Ending = { kind: "cancelled" };
 
 /**
  * Decides the ending of an item whose attempt has ended: the item is forgotten, retried, handed back, or given up.
@@ -48,7 +49,10 @@ export class Outcomes<T> {
    * Ends an attempt whose handler returned. Throws if the attempt has timed out or the requested outcome is impossible.
    */
   succeed(attempt: Attempt<T>, outcome: void | Outcome): void {
-    if (attempt.rare?.timedOut !== undefined) throw attempt.rare.timedOut.error;
+    if (attempt.rare !== undefined) {
+      if (attempt.rare.isCancelled) return this.#carryOut(attempt, CANCELLED);
+      if (attempt.rare.timedOut !== undefined) throw attempt.rare.timedOut.error;
+    }
     this.#carryOut(attempt, outcome === undefined ? SUCCEEDED : this.#requested(attempt, outcome));
   }
 
@@ -63,6 +67,7 @@ export class Outcomes<T> {
   fail(attempt: Attempt<T>, thrown: unknown): void {
     const { maxRetries, signal } = this.#rules;
     const { lease, number, rare, worker: { permit } } = attempt;
+    if (rare?.isCancelled) return this.#try(attempt, () => this.#cancel(attempt));
     const timedOut = rare?.timedOut;
     if (permit !== undefined) this.#try(attempt, () => permit.fail(thrown, timedOut !== undefined));
     const { isTerminal, minDelay, scope } = askedBy(thrown);
@@ -86,6 +91,12 @@ export class Outcomes<T> {
       this.#reports.error(failure, attempt);
       this.#giveUp(attempt, failure, "limiter");
     }
+  }
+
+  /** Ends an attempt that failed after its item was cancelled. */
+  #cancel(attempt: Attempt<T>): void {
+    this.#carryOut(attempt, CANCELLED);
+    attempt.worker.permit?.putBack();
   }
 
   #giveUp(attempt: Attempt<T>, error: unknown, reason: GiveUpReason): void {

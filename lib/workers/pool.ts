@@ -34,7 +34,7 @@ export class Pool<T> implements WorkerPool<T> {
   readonly #outcomes: Outcomes<T>;
   readonly #workers: Workers<T>;
   readonly #intake: Intake<T>;
-  readonly #endWatchGivenUp: () => void;
+  readonly #endWatches: readonly (() => void)[];
   /** Number of calls of `pause` so far. */
   #pauses = 0;
   #failure: { error: unknown } | undefined = undefined;
@@ -68,7 +68,10 @@ export class Pool<T> implements WorkerPool<T> {
     });
     this.#intake = this.#workers.intake;
     this.#metrics?.setConcurrency(settings.concurrency);
-    this.#endWatchGivenUp = source.watchGivenUp((given) => this.#reports.givenUp(given));
+    this.#endWatches = [
+      source.watchGivenUp((given) => this.#reports.givenUp(given)),
+      source.watchHeld(this.#workers.tell),
+    ];
     this.finished = new Promise((resolve, reject) => {
       this.#settle = () => this.#failure === undefined ? resolve() : reject(this.#failure.error);
     });
@@ -197,7 +200,7 @@ export class Pool<T> implements WorkerPool<T> {
     this.#intake.setState("ended");
     this.#settings.signal?.removeEventListener("abort", this.#interrupt);
     this.#workers.orFail(() => this.#intake.end());
-    this.#endWatchGivenUp();
+    for (const end of this.#endWatches) end();
     this.#metrics?.end();
     this.#settle();
   }

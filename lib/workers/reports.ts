@@ -93,6 +93,7 @@ export class Reports<T> {
     if (ending.kind === "failed") return this.remember(attempt, ending.error);
     const { lease: { item }, key, number: attempts } = attempt;
     this.forget(key);
+    if (ending.kind === "cancelled") return;
     if (ending.kind !== "givenUp") this.#succeeded++;
     else this.givenUp({ item, key, attempts, error: ending.error, reason: ending.reason });
   }

@@ -1,11 +1,13 @@
+import { isSameKey } from "../base/keys.ts";
 import type { GatePermit } from "../contracts/gate.ts";
 import type { Handler } from "../contracts/handler.ts";
-import type { WorkLease, WorkSource } from "../contracts/work_source.ts";
+import type { HeldNews, WorkLease, WorkSource } from "../contracts/work_source.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { BurstTime } from "../structures/burst.ts";
 import {
   type Attempt,
   AttemptContext,
+  controllerOf,
   type RareState,
   type RunningWorker,
   startTimer,
@@ -48,6 +50,15 @@ export class Workers<T> implements Takers<T> {
     this.slots = new Slots(pool.settings);
     this.intake = new Intake(pool, this.slots, this);
   }
+
+  /** Aborts the attempt at an item that was cancelled. */
+  readonly tell = ({ key, reason }: HeldNews): void => {
+    for (const { attempt } of this.busy) {
+      if (attempt === undefined || !isSameKey(attempt.key, key)) continue;
+      controllerOf(attempt).abort(reason);
+      attempt.rare!.isCancelled = true;
+    }
+  };
 
   /** Iterates over the workers whose handlers are running. */
   *running(): Iterable<RunningWorker<T>> {
@@ -132,7 +143,7 @@ export class Workers<T> implements Takers<T> {
   }
 
   #putBack(permit: GatePermit<T>): void {
-    this.orFail(() => this.intake.gate!.putBack(permit));
+    this.orFail(() => permit.putBack());
   }
 
   /** Ends an attempt whose outcome is settled, and takes the worker's next item. */

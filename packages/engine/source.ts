@@ -162,6 +162,10 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
     return true;
   }
 
+  watchHeld(): () => void {
+    return () => {};
+  }
+
   watchForgotten(): () => void {
     return () => {};
   }
@@ -268,6 +272,7 @@ class PoolLease<T> implements WorkLease<T> {
 }
 
 function endingOf(ending: Ending): LeaseEnding {
+  if (ending.kind === "cancelled") return { kind: "done" };
   return ending.kind === "requeue" ? { kind: "retry", minDelay: 0, priority: ending.priority } : ending;
 }
 

@@ -8,8 +8,10 @@ import * as fc from "fast-check";
 import process from "node:process";
 import {
   adaptDiscipline,
+  createExponentialLimiter,
   createFairDiscipline,
   createPriorityDiscipline,
+  createRateLimitingQueue,
   createWorkQueue,
   type Lease,
   type QueueDiscipline,
@@ -18,8 +20,9 @@ import {
 import { builtInDisciplines } from "../../docs/generate/built_ins.ts";
 import { DisciplineOrder } from "../../lib/queue/discipline_order.ts";
 import type { Batch } from "../../lib/queue/served_queue.ts";
+import { POSITION, READY } from "../../lib/queue/positions.ts";
 import { orderOf } from "../../lib/queue/order.ts";
-import { Records } from "../../lib/structures/records.ts";
+import { NONE, Records } from "../../lib/structures/records.ts";
 import { HandClock } from "../helpers.ts";
 import { PlainLifo, take, takeAll } from "../queue_helpers.ts";
 
@@ -42,6 +45,7 @@ function wrapped<T>(discipline: QueueDiscipline<T>): QueueDiscipline<T> {
     pop: () => discipline.pop(),
     touch: (entry) => discipline.touch(entry),
     done: (entry, work) => discipline.done?.(entry, work),
+    ...discipline.remove && { remove: (entry: ReadyEntry<T>) => discipline.remove!(entry) },
     peek: (limit) => discipline.peek!(limit),
     get length() {
       return discipline.length;
@@ -150,6 +154,7 @@ const step = fc.oneof(
   { weight: 8, arbitrary: fc.record({ do: fc.constant("add" as const), key: fc.constantFrom(...KEYS), priority }) },
   { weight: 5, arbitrary: fc.record({ do: fc.constant("take" as const) }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("end" as const), which: fc.nat(20) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("cancel" as const), key: fc.constantFrom(...KEYS) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("wait" as const), ms: fc.integer({ min: -3, max: 9 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("begin" as const) }) },
   {
@@ -165,18 +170,21 @@ const step = fc.oneof(
 const steps = fc.noBias(fc.array(step, { minLength: 1, maxLength: 120, size: "max" }));
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** Fields of a queue that a delaying queue sets while items become due. */
+/** Fields of a queue that a delaying queue sets while items become due, and its records. */
 interface Inside {
+  readonly records: Records;
   batch: Batch | undefined;
   batchReadyAt: number | undefined;
   mayBeHeld: boolean;
   readonly latestReadyAt: number;
 }
 
+const limiter = createExponentialLimiter<never>({ baseDelay: 10, maxDelay: 10 });
+
 /** Takes steps on a queue with this discipline. Returns everything that a user can see after each step. */
 function seen(steps: readonly Step[], discipline: QueueDiscipline<Item>, isOrderKnown: boolean): unknown[] {
   const clock = new HandClock(100);
-  const queue = createWorkQueue<Item>({ discipline, clock, keyOf });
+  const queue = createRateLimitingQueue<Item>(limiter, { discipline, clock, keyOf });
   const inside = queue as unknown as Inside;
   const leases: Lease<Item>[] = [];
   const log: unknown[] = [];
@@ -198,6 +206,10 @@ function seen(steps: readonly Step[], discipline: QueueDiscipline<Item>, isOrder
     if (step.do === "add") {
       const item = { key: step.key, version: ++version };
       attempt(() => queue.add(item, { priority: step.priority }));
+    } else if (step.do === "cancel") {
+      const record = inside.records.of(step.key);
+      const isReady = record !== NONE && (inside.records.stateOf(record) & POSITION) === READY;
+      if (isReady) attempt(() => log.push(queue.cancel({ key: step.key, version: 0 }) !== undefined));
     } else if (step.do === "take") attempt(tryTake);
     else if (step.do === "wait") clock.time += step.ms;
     else if (step.do === "end" && leases.length > 0) {
@@ -234,7 +246,7 @@ function seen(steps: readonly Step[], discipline: QueueDiscipline<Item>, isOrder
 }
 
 for (const [name, create] of Object.entries(disciplines)) {
-  Deno.test(`${name}: a queue does the same as with a wrapped discipline, under random calls`, () => {
+  Deno.test(`rule 22: ${name}: a queue does the same as with a wrapped discipline, under random calls`, () => {
     fc.assert(
       fc.property(steps, (steps) => {
         const isOrderKnown = !UNKNOWN_ORDER.includes(name);

@@ -2,6 +2,7 @@
 
 import type {
   Ending,
+  HeldNews,
   RateLimitingQueue,
   Shutdown,
   SourcedQueue,
@@ -99,8 +100,15 @@ class RemoteSource<T> implements WorkSource<T> {
     return this.#here.isOver;
   }
 
-  attemptOf({ attempt }: RemoteLease<T>): number {
-    return attempt;
+  attemptOf(lease: RemoteLease<T>): number | undefined {
+    const { inner, attempt } = lease;
+    if (attempt !== undefined && this.#here.attemptOf(inner) !== undefined) return attempt;
+    lease.isFinished = true;
+    return void this.#remote.end(lease); // the item was cancelled
+  }
+
+  watchHeld(callback: (news: HeldNews) => void): () => void {
+    return this.#here.watchHeld(callback);
   }
 
   tryTake(): RemoteLease<T> | undefined {
@@ -208,12 +216,12 @@ class RemoteLease<T> implements WorkLease<T> {
   readonly token = ++lastToken;
   readonly shutdown = false;
   readonly inner: RecordLease<T>;
-  readonly attempt: number;
+  readonly attempt: number | undefined;
   /** Whether the lease was finished or handed back. Afterwards, disposing the lease does nothing. */
   isFinished = false;
   readonly #remote: RemoteQueue<T>;
 
-  constructor(remote: RemoteQueue<T>, inner: RecordLease<T>, attempt: number) {
+  constructor(remote: RemoteQueue<T>, inner: RecordLease<T>, attempt: number | undefined) {
     this.#remote = remote;
     this.inner = inner;
     this.attempt = attempt;

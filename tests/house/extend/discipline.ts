@@ -88,6 +88,11 @@ export class NewestFirstOrder implements Order {
 
   touch(): void {}
 
+  remove(record: number): void {
+    this.#list.remove(record);
+    this.length--;
+  }
+
   done(): void {}
 
   peek(limit: number): number[] {
