@@ -117,8 +117,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: "the lease of another process is taken before its end",
     file: "lease/leader_lease.ts",
-    find: "this.#clock.now() - this.#seen!.at < leaseDurationSeconds * 1000) return false;",
-    replace: "this.#clock.now() - this.#seen!.at < leaseDurationSeconds * 300) return false;",
+    find: "this.#clock.now() - this.#seen!.at < duration) return false;",
+    replace: "this.#clock.now() - this.#seen!.at < duration / 3) return false;",
   },
   {
     name: "the deadline of a lease passes unnoticed",
