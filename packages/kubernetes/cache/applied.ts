@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { keyOf, type KubeObject } from "../kube_object.ts";
+import type { KubeObject } from "../kube_object.ts";
 
 /** Set of fields, as the server writes it: steps to fields, and `{}` behind the last one. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -18,14 +18,14 @@ interface Entry {
  *
  * They are known in two ways. The server notes in `managedFields` which fields a program applied, and takes a field
  * from it as soon as somebody else changes it. So the values of these fields in the object are those that were applied,
- * also by an earlier process. If the server changed a value, as by a default inside it, only this process knows: from
- * the answer, as long as the object has the version of the answer.
+ * also by an earlier process. If the server changed a value, as by a default inside it, only the process that applied
+ * it knows: as long as the object is the one in the answer.
  */
 export class AppliedValues {
   readonly #manager: string;
   readonly #apiVersion: string;
-  /** Digests of values and of the objects' versions, by the keys of the objects. */
-  readonly #digests = new Map<string, string>();
+  /** Digests of values, by the objects of the cache. Each version of an object is another one. */
+  readonly #digests = new WeakMap<KubeObject, string>();
 
   constructor(manager: string, apiVersion: string) {
     this.#manager = manager;
@@ -33,28 +33,24 @@ export class AppliedValues {
   }
 
   /** Reports whether applying a value to an object would change nothing. */
-  has(body: KubeObject, object: KubeObject | undefined): boolean {
-    return object !== undefined && this.#digests.get(keyOf(body)) === digestOf(contentOf(body), object);
+  has(body: KubeObject, object: KubeObject): boolean {
+    return this.#digests.get(object) === digestOf(contentOf(body));
   }
 
-  /** Notes the value that was applied, and the answer. */
+  /** Notes the value that was applied, and the object in the answer. */
   add(body: KubeObject, answer: KubeObject): void {
-    this.#digests.set(keyOf(body), digestOf(contentOf(body), answer));
+    this.#digests.set(answer, digestOf(contentOf(body)));
   }
 
-  /** Notes the values that the server says this program applied to an object. */
-  observe(object: KubeObject): void {
+  /** Notes the values that the server says this program applied to an object, for the object as it is cached. */
+  observe(object: KubeObject, cached: KubeObject): void {
     const entries = (object.metadata.managedFields ?? []) as readonly Entry[];
     const own = entries.find(({ manager, operation, apiVersion, subresource }) =>
       manager === this.#manager && operation === "Apply" && apiVersion === this.#apiVersion && !subresource
     );
-    if (own === undefined) return this.delete(keyOf(object));
+    if (own === undefined) return;
     const part = partOf(object, own.fieldsV1 ?? {}) as object;
-    this.#digests.set(keyOf(object), digestOf({ metadata: {}, ...part }, object));
-  }
-
-  delete(key: string): void {
-    this.#digests.delete(key);
+    this.#digests.set(cached, digestOf({ metadata: {}, ...part }));
   }
 }
 
@@ -92,11 +88,11 @@ function isItem(step: string, item: unknown): boolean {
   return step.startsWith("k:") && Object.entries(wanted).every(([key, value]) => (item as Fields)[key] === value);
 }
 
-/** Returns a digest of a value and of an object's version. The order of fields doesn't count. */
-function digestOf(value: unknown, { metadata: { uid, resourceVersion } }: KubeObject): string {
+/** Returns a digest of a value. The order of fields doesn't count. */
+function digestOf(value: unknown): string {
   const sorted = (_: string, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => a < b ? -1 : 1))
       : inner;
-  return createHash("sha256").update(`${uid} ${resourceVersion} ${JSON.stringify(value, sorted)}`).digest("base64");
+  return createHash("sha256").update(JSON.stringify(value, sorted)).digest("base64");
 }

@@ -131,7 +131,7 @@ export class Cache<T extends KubeObject> {
     const content = { ...wanted as KubeObject, apiVersion: this.apiVersion, kind: this.kind };
     const body = owner === undefined ? content : withOwner(content, owner);
     const found = this.#store.get(keyOf(body));
-    if (this.#applied.has(body, found)) return found as DeepReadonly<T>;
+    if (found && this.#applied.has(body, found)) return found as DeepReadonly<T>;
     const request = { query: { force }, body, contentType: "application/apply-patch+yaml" };
     const send = () => this.#write("PATCH", body, request);
     const answer = await send().catch(async (error) => {
@@ -257,20 +257,19 @@ export class Cache<T extends KubeObject> {
 
   /** Returns an object as it is cached, after a look at the managers of its fields. */
   #reduce(object: T): T {
-    this.#applied.observe(object);
     const { managedFields: _, ...metadata } = object.metadata;
-    const reduced = { ...object, metadata };
+    let reduced = { ...object, metadata };
     if (Object.isFrozen(object.metadata)) [metadata, reduced].forEach(Object.freeze); // as in the cluster of tests
     try {
-      return this.#options.transform?.(reduced) ?? reduced;
+      reduced = this.#options.transform?.(reduced) ?? reduced;
     } catch (error) {
       this.#report(error);
-      return reduced;
     }
+    this.#applied.observe(object, reduced);
+    return reduced;
   }
 
   #change(change: Change<T>): void {
-    if (change.type === "delete") this.#applied.delete(keyOf(change.object));
     for (const listener of this.#listeners) callSafely(listener, this.#report, change);
   }
 

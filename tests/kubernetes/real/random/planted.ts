@@ -63,14 +63,14 @@ export const PLANTED: readonly Planted[] = [
   {
     name: "an apply is left out although the value has changed",
     file: "cache/applied.ts",
-    find: "this.#digests.get(keyOf(body)) === digestOf(contentOf(body), object);",
-    replace: "this.#digests.has(keyOf(body));",
+    find: "this.#digests.get(object) === digestOf(contentOf(body));",
+    replace: "this.#digests.has(object) && body !== undefined;",
   },
   {
-    name: "an apply is left out although somebody changed the object",
+    name: "the values of fields that the controller applied are not compared",
     file: "cache/applied.ts",
-    find: "${uid} ${resourceVersion} ${JSON.stringify(value, sorted)}",
-    replace: "${JSON.stringify(Object.keys(value as object), sorted)}",
+    find: "JSON.stringify(value, sorted)",
+    replace: 'JSON.stringify(value, (key, inner) => typeof inner === "string" ? "" : sorted(key, inner))',
   },
   {
     name: "events of owned objects are lost",
