@@ -12,6 +12,8 @@ import { KindResource } from "./resource.ts";
 import { fieldTerms, fieldTest, labelTest } from "./selectors.ts";
 import { Store } from "./store.ts";
 
+/** Longest time that timers support, in milliseconds. */
+const MAX_TIMEOUT = 2 ** 31 - 1;
 /** Largest difference of the time between two resyncs from its mean, as a share of it. */
 const RESYNC_JITTER = 0.1;
 
@@ -221,7 +223,7 @@ export class Cache<T extends KubeObject> {
    */
   async run(signal: AbortSignal): Promise<void> {
     const jitter = 1 + RESYNC_JITTER * (2 * Math.random() - 1);
-    const resync = jitter * tryParseDuration(this.#options.resync ?? "10h")!;
+    const resync = Math.min(MAX_TIMEOUT, jitter * tryParseDuration(this.#options.resync ?? "10h")!);
     const timer = setInterval(() => this.#store.resync(), resync);
     await Promise.all(this.#listWatches.map((listWatch) => listWatch.run(signal)));
     clearInterval(timer);

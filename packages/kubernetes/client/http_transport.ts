@@ -64,7 +64,7 @@ export class HttpTransport implements Transport {
       onArrival: () => this.#watchdog.heard(),
       onBroken: (silence) => {
         if (this.#pool === pool) this.reset(); // its other connections may be half-open as well
-        if (silence > 0) this.#watchdog.silent(silence);
+        if (silence > 0 && !request.isAlone) this.#watchdog.silent(silence); // a list by a watch may only be slow
       },
       onEnd: () => this.#watchdog.delete(exchange),
     });
