@@ -11,7 +11,8 @@ export interface Facts {
   readonly machine: string;
   readonly kubernetes: string;
   readonly contenders: readonly Contender[];
-  readonly rounds: number;
+  /** Number of rounds of each group of rows. */
+  readonly rounds: string;
   readonly minutes: number;
   /** Average numbers of processes that want a CPU. */
   readonly load: { readonly before: number; readonly during: number };
