@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { ROOT, run } from "./commands.ts";
 import { copyRepository } from "./copy.ts";
 import { entriesOf } from "./entries.ts";
-import { packedOnce } from "./packed.ts";
+import { filesIn, packedOnce } from "./packed.ts";
 import { pin } from "./pin.ts";
 
 /** Files of a package. Each key is a path within the package, such as `/mod.ts`. */
@@ -128,12 +128,6 @@ async function unpack(tarball: string): Promise<Files> {
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
-}
-
-function filesIn(folder: string): string[] {
-  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
-    return isDirectory ? filesIn(join(folder, name)) : [join(folder, name)];
-  });
 }
 
 function metaOf({ name, version }: Release) {

@@ -12,7 +12,7 @@ interface Upload {
 /** Packs the package in a folder of the repository as it is published. Returns the folder of its `package.tgz`. */
 export async function packedToPublish(folder: string): Promise<string> {
   return await packedOnce(`to publish ${folder}`, async (scratch) => {
-    await run(Deno.execPath(), ["run", "-A", "release/pack.ts", folder, `${scratch}/package.tgz`], ROOT);
+    await run(Deno.execPath(), ["run", "--no-config", "-A", "release/pack.ts", folder, `${scratch}/package.tgz`], ROOT);
   });
 }
 

@@ -10,9 +10,8 @@
  * The task writes files with names such as `workqueue-redis.tgz` to the folder in which the task is started.
  *
  * `deno pack` creates the modules and a `package.json`. This program adds to the `package.json` the imported packages
- * of this repository, and `bin`, `engines` and `peerDependencies` from the package's own `package.json`. In a GitHub
- * workflow, this program also adds the repository's address, because npm compares the address with the origin that the
- * release states.
+ * of this repository, `bin`, `engines` and `peerDependencies` from the package's own `package.json`, and the addresses
+ * of `project.json`. npm compares the repository's address with the origin that the release states.
  *
  * A program, which has `bin`, is bundled with the packages of this repository that it imports, because Node takes
  * longer to load hundreds of small files. Packages from npm stay `dependencies`.
@@ -22,6 +21,9 @@
  * it from a registry. Fetching a package would be unsafe: the packages are not published yet, so anyone could
  * publish a package under the same name.
  *
+ * A published tarball has no comments in its JavaScript and no spaces in its schemas, because users download them. The
+ * type declarations keep their comments, which editors show.
+ *
  * @module
  */
 
@@ -29,7 +31,8 @@ import { join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { entriesOf, type Exports } from "./entries.ts";
 import { NPM, ROOT, run } from "./commands.ts";
-import { packedOnce } from "./packed.ts";
+import { filesIn, packedOnce } from "./packed.ts";
+import { filesAddress, project, withAddresses } from "./project.ts";
 
 /** Fields of a `package.json` that this file uses. */
 interface Manifest {
@@ -142,6 +145,7 @@ function complete(
   { bin = {}, engines = {}, peerDependencies = {} }: Partial<Manifest>,
   imported: Record<string, string>,
   purpose: Purpose,
+  directory: string,
 ): Manifest {
   const programs = programsOf({ bin });
   const commands = Object.keys(bin).map((name, i) => [name, `${programs[i]}.js`]);
@@ -151,7 +155,7 @@ function complete(
     .filter(([name]) => !(name in peerDependencies));
   const added = {
     sideEffects: SIDE_EFFECTS[packed.name] ?? [],
-    repository: repositoryOnGitHub(),
+    ...addresses(directory),
     bin: Object.fromEntries(commands),
     engines,
     dependencies: Object.fromEntries(dependencies),
@@ -163,9 +167,30 @@ function complete(
   return { ...rest, ...Object.fromEntries(Object.entries(added).filter(([, value]) => Object.keys(value).length > 0)) };
 }
 
-function repositoryOnGitHub(): Record<string, string> {
-  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: path } = Deno.env.toObject();
-  return server !== undefined && path !== undefined ? { type: "git", url: `git+${server}/${path}.git` } : {};
+/** Returns the addresses of a package, except those that the project doesn't have yet. */
+function addresses(directory: string): Record<string, string | Record<string, string>> {
+  const { repository, homepage, bugs, author } = project;
+  return {
+    repository: repository === null ? {} : { type: "git", url: `git+${repository}.git`, directory },
+    homepage: homepage ?? {},
+    bugs: bugs ?? {},
+    author: author ?? {},
+  };
+}
+
+/** Makes the files of a packed package smaller, and makes the links of its README absolute. */
+async function shrink(packed: string, directory: string): Promise<void> {
+  const { stop, transform } = await import("npm:esbuild@^0.28");
+  for (const path of filesIn(packed)) {
+    const change = async (make: (text: string) => string | Promise<string>) =>
+      Deno.writeTextFileSync(path, await make(Deno.readTextFileSync(path)));
+    if (path.endsWith(".js")) await change(async (text) => (await transform(text, { target: "esnext" })).code);
+    else if (path.endsWith(".schema.json")) await change((text) => JSON.stringify(JSON.parse(text)));
+    else if (path.endsWith("README.md") && directory !== "") {
+      await change((text) => withAddresses(text, `${directory}/`, filesAddress()));
+    }
+  }
+  await stop();
 }
 
 /** Writes the tarball of a package. */
@@ -187,7 +212,9 @@ async function pack(
     const programs = programsOf(own);
     const isBundled = programs.length > 0;
     if (isBundled) packed.dependencies = await bundle(folder, join(scratch, "package"), programs, folders);
-    const manifest = complete(packed, own, isBundled ? {} : await siblings(folder), purpose);
+    const directory = relative(root, folder);
+    if (purpose === "publish") await shrink(join(scratch, "package"), directory);
+    const manifest = complete(packed, own, isBundled ? {} : await siblings(folder), purpose, directory);
     Deno.writeTextFileSync(path, JSON.stringify(manifest, undefined, 2) + "\n");
     const { stdout } = await run(NPM, ["pack", "--silent", "./package"], scratch);
     await Deno.copyFile(join(scratch, stdout.trim()), tarball);

@@ -33,3 +33,10 @@ export async function packedOnce(name: string, pack: (folder: string) => Promise
   Deno.renameSync(scratch, path);
   return path;
 }
+
+/** Returns the paths of all files in a folder. */
+export function filesIn(folder: string): string[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isDirectory }) => {
+    return isDirectory ? filesIn(join(folder, name)) : [join(folder, name)];
+  });
+}

@@ -1,6 +1,7 @@
 /**
- * Pins versions: makes each package require exactly the current version of the repository's other packages. Otherwise,
- * `deno publish` would allow any later minor version.
+ * Prepares the packages for JSR. Pins versions: makes each package require exactly the current version of the
+ * repository's other packages. Otherwise, `deno publish` would allow any later minor version. Also makes the links of
+ * the packages' READMEs absolute, because JSR resolves relative links against the root of the repository.
  *
  * ```sh
  * npx -y deno task pin # before `deno publish`. Don't commit the changes
@@ -13,6 +14,7 @@
  */
 
 import { ROOT } from "./commands.ts";
+import { filesAddress, withAddresses } from "./project.ts";
 
 /** Fields of a `deno.json` that this file uses. */
 interface Manifest {
@@ -21,9 +23,10 @@ interface Manifest {
   imports?: Record<string, string>;
 }
 
-/** Pins the versions of all packages in a copy of the repository. */
+/** Pins the versions of all packages in a copy of the repository, and makes the links of their READMEs absolute. */
 export function pin(root: URL): void {
-  const files = ["deno.json", ...packages(root)].map((path) => new URL(path, root));
+  const folders = packages(root);
+  const files = ["", ...folders].map((folder) => new URL(`${folder}deno.json`, root));
   const manifests = files.map((file): Manifest => JSON.parse(Deno.readTextFileSync(file)));
   const exact = Object.fromEntries(manifests.map(({ name, version }) => [name, `jsr:${name}@${version}`]));
   for (const [i, file] of files.entries()) {
@@ -31,11 +34,16 @@ export function pin(root: URL): void {
     const { [manifests[i]!.name]: _itself, ...imports } = exact;
     Deno.writeTextFileSync(file, JSON.stringify({ ...manifests[i], imports }, undefined, 2) + "\n");
   }
+  for (const folder of folders) {
+    const readme = new URL(`${folder}README.md`, root);
+    Deno.writeTextFileSync(readme, withAddresses(Deno.readTextFileSync(readme), folder, filesAddress()));
+  }
 }
 
+/** Returns the folders of the packages other than the core. */
 function packages(root: URL): string[] {
   return [...Deno.readDirSync(new URL("packages/", root))].filter(({ isDirectory }) => isDirectory)
-    .map(({ name }) => `packages/${name}/deno.json`);
+    .map(({ name }) => `packages/${name}/`);
 }
 
 if (import.meta.main) pin(ROOT);

@@ -1,4 +1,3 @@
-import core from "../../deno.json" with { type: "json" };
 import {
   COUNTED_OVER,
   HOLDS_FOR,
@@ -25,8 +24,7 @@ const REMEMBERED = "1d";
 
 /** Returns the rules for Prometheus, with the limits that the dashboard's verdicts use. */
 export function alerts(): string {
-  const guide = (alert: string) =>
-    `https://jsr.io/@workqueue/core/${core.version}/docs/operate.md#${alert.toLowerCase()}`;
+  const guide = (alert: string) => `docs/operate.md#${alert.toLowerCase()}`;
   return `\
 # Rules for Prometheus: \`rule_files: [alerts.yml]\`. The thresholds suit a queue whose items take seconds. Change them
 # to values that your users would notice. \`alerts_test.yml\` shows the purpose of each rule. The page of
@@ -55,7 +53,7 @@ groups:
           description: >-
             Check whether most of the items are ready or delayed. Ready: there are too few workers, or they are too slow.
             Raise \`concurrency\`, or the rate of the \`throttle\` if it slows the workers. Delayed: attempts fail.
-          runbook_url: ${guide("WorkqueueBacklogGrows")}
+          runbook: ${guide("WorkqueueBacklogGrows")}
 
       - alert: WorkqueueOldestTooOld
         expr: max by (name) (workqueue_oldest_ready_seconds) > ${seconds(MAX_AGE)}
@@ -67,7 +65,7 @@ groups:
           description: >-
             Check whether all workers are busy. If they are, raise \`concurrency\`, or give urgent items a priority. If they
             are not, the pool is paused, or its \`throttle\` gives no tokens: resume it, or raise the rate.
-          runbook_url: ${guide("WorkqueueOldestTooOld")}
+          runbook: ${guide("WorkqueueOldestTooOld")}
 
       - alert: WorkqueueRetryStorm
         expr: |
@@ -83,7 +81,7 @@ groups:
             Check the errors of the handlers in \`pool.snapshot().failingItems\`. If a backend is down, pause the bucket of
             the \`throttle\`, which stops attempts now, and lower its rate before the backend is back. A change of the limiter
             affects only later failures.
-          runbook_url: ${guide("WorkqueueRetryStorm")}
+          runbook: ${guide("WorkqueueRetryStorm")}
 
       - alert: WorkqueueHandlerStuck
         expr: max by (name) (workqueue_longest_running_processor_seconds) > ${seconds(MAX_RUN)}
@@ -95,7 +93,7 @@ groups:
           description: >-
             Check which item it is in \`pool.snapshot().runningItems\`. Meanwhile, no other worker gets that item, and its
             worker gets no other item. Give the queue a \`timeout\`, and make the handler stop when its \`signal\` aborts.
-          runbook_url: ${guide("WorkqueueHandlerStuck")}
+          runbook: ${guide("WorkqueueHandlerStuck")}
 
       - alert: WorkqueueNothingTaken
         # The depth also counts items that were added again while processing. These items aren't ready yet.
@@ -113,7 +111,7 @@ groups:
             Nothing has been handed out for ten minutes, although workers are free or there are none. Check whether the pool
             runs: it may be paused, or stopped, or its \`throttle\` may be paused. Resume the pool or the throttle, or start a
             pool.
-          runbook_url: ${guide("WorkqueueNothingTaken")}
+          runbook: ${guide("WorkqueueNothingTaken")}
 
       # The following rules need no name of a job: they know from the last day which programs had queues.
       - alert: WorkqueueProgramDown
@@ -129,7 +127,7 @@ groups:
           summary: Program {{ $labels.job }} at {{ $labels.instance }} can't be scraped
           description: >-
             Check whether the program runs, and whether it hangs. Its queues have no metrics, so the other rules can't fire.
-          runbook_url: ${guide("WorkqueueProgramDown")}
+          runbook: ${guide("WorkqueueProgramDown")}
 
       - alert: WorkqueueGone
         expr: |
@@ -144,7 +142,7 @@ groups:
           description: >-
             Check whether the program that had the queue runs, and whether Prometheus still finds it. A queue that a running
             program has shut down isn't reported.
-          runbook_url: ${guide("WorkqueueGone")}
+          runbook: ${guide("WorkqueueGone")}
 
       - alert: WorkqueueMetricsMissing
         # Replace this rule with one for each queue that must always exist: absent(workqueue_depth{name="orders"}).
@@ -156,6 +154,6 @@ groups:
           summary: Prometheus has no metrics of any queue
           description: >-
             Check the targets of Prometheus: no program with a queue is scraped.
-          runbook_url: ${guide("WorkqueueMetricsMissing")}
+          runbook: ${guide("WorkqueueMetricsMissing")}
 `;
 }

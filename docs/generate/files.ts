@@ -7,6 +7,7 @@ import { configReference } from "./config_reference.ts";
 import { coreLock } from "./core_lock.ts";
 import { contributing } from "./contributing.ts";
 import { dashboard } from "./dashboard.ts";
+import { docsAddress } from "./docs_address.ts";
 import { plotDelays } from "./delays.ts";
 import { plotFairness } from "./fairness.ts";
 import { page } from "./page.ts";
@@ -33,6 +34,7 @@ export const files: Readonly<Record<string, () => string | Promise<string>>> = {
   "docs/operate/dashboard.json": dashboard,
   "lib/base/version.ts": versionModule,
   ...Object.fromEntries(packageFolders().map((folder) => [`${folder}/version.ts`, versionModule])),
+  "packages/dashboard/docs_address.ts": docsAddress,
   "packages/dashboard/page.ts": page,
   "mod.ts": mainEntry,
   "bench/SIZES.md": sizes, // after `mod.ts`, whose limiters it lists

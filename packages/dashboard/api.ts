@@ -22,7 +22,7 @@ export interface State {
   readonly mayControl: boolean;
   /** Whether the client may reload the config from its file. */
   readonly mayReload: boolean;
-  /** Number of acts since the start of this process. `GET api/audit` lists the latest acts. */
+  /** Number of changes to the audit list since the start of this process. `GET api/audit` returns the list. */
   readonly acts: number;
   /** Queues, worst verdict first. Queues with the same verdict have the same order as in the dashboard's options. */
   readonly queues: readonly QueueRow[];
@@ -39,7 +39,10 @@ export interface Audit {
   readonly acts: readonly Act[];
 }
 
-/** Act of a user who controls queues. */
+/** Name of the act that counts requests with a wrong token. */
+export const WRONG_TOKEN = "wrong-token";
+
+/** Act of a user who controls queues, or the requests with a wrong token within a minute. */
 export interface Act {
   /** Time when the act ended, as returned by `Date.now()`. */
   readonly time: number;
@@ -74,7 +77,7 @@ export interface QueueRow {
   readonly verdict: Verdict;
   /** Reason for the verdict, as a sentence. */
   readonly reason: string;
-  /** Address of the section of `docs/operate.md` that says what to do. */
+  /** Section of `docs/operate.md` that says what to do: an address, or the path in the repository if it has none. */
   readonly guide: string;
   /** Numbers of items. */
   readonly counts: Counts;

@@ -117,6 +117,14 @@ export interface DashboardOptions {
   /** Decides who can control the queues. If omitted, nobody can control the queues. */
   readonly control?: Access | undefined;
   /**
+   * Origins at which browsers open the page, such as `["https://queues.example.com"]`. Needed behind a proxy that ends
+   * TLS, because the server then sees `http:`. A request that changes something must come from one of these origins, or
+   * from the origin of its own URL: the same scheme, host and port. Forwarded headers are not trusted.
+   *
+   * @default {[]}
+   */
+  readonly origins?: readonly string[] | undefined;
+  /**
    * Called after each act of a user, for example to write an audit log. Refused requests are not acts. If the function
    * throws, the act stands, and the error is logged.
    */

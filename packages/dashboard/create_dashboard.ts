@@ -30,10 +30,19 @@ const A_QUEUE: Rule = [
   (value: unknown) => hasMethods(value, "add", "cancelDelayed", "snapshot") && (isRemote(value) || isInMemory(value)),
   "must be a rate limiting queue, in memory, on Redis or in a file",
 ];
+const ORIGINS: Rule = [
+  (value: unknown) => Array.isArray(value) && value.every(isOrigin),
+  'must be a list of origins, such as ["https://queues.example.com"]',
+];
 const QUEUES: Rule = [
   (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value),
   "must be an object that maps names to queues",
 ];
+
+/** Reports whether a value is an origin as browsers send it: a scheme, a host, and perhaps a port. */
+function isOrigin(value: unknown): boolean {
+  return typeof value === "string" && URL.canParse(value) && new URL(value).origin === value;
+}
 
 function isInMemory(value: unknown): boolean {
   return hasMethods(value, "addAfter", "addRateLimited", "tryGet");
@@ -79,10 +88,11 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     config: A_CONFIG,
     view: A_FUNCTION,
     control: A_FUNCTION,
+    origins: ORIGINS,
     onSteer: A_FUNCTION,
     readConfig: A_FUNCTION,
   });
-  const { queues, config, view, control, onSteer, readConfig } = options;
+  const { queues, config, view, control, origins = [], onSteer, readConfig } = options;
   if (queues === undefined) throw invalidArgument(ACTION, "queues", QUEUES[1], queues);
   if (view === undefined) throw invalidArgument(ACTION, "view", "must be a function, such as allowLocal", view);
   if (readConfig !== undefined && config === undefined) {
@@ -96,7 +106,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   const views = new Views(watch, { instance, mayReload: readConfig !== undefined, audit });
   const events = new Events(watch, views);
   const server = new Server({
-    guard: new Guard({ view, control }, instance),
+    guard: new Guard({ view, control, origins: [...origins] }, instance, audit),
     watch,
     views,
     events,

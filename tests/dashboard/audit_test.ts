@@ -3,7 +3,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { createDefaultItemLimiter, createRateLimitingQueue, loadConfig, runWorkers } from "@workqueue/core";
-import type { Act, DashboardOptions, SteerEvent } from "@workqueue/dashboard";
+import { type Act, allowToken, type DashboardOptions, type SteerEvent } from "@workqueue/dashboard";
 import { Asked } from "./dashboards.ts";
 
 /** Opens a dashboard for a queue, and records what `onSteer` receives. */
@@ -167,4 +167,38 @@ Deno.test("audit: the list keeps 200 acts, and cuts long texts", async () => {
   assertEquals([acts.length, acts[0]!.by!.length, acts[0]!.body.length], [200, 500, 500]);
   assertEquals(acts.at(-1)!.body, '{"concurrency":7}');
   assertEquals((await opened.asked.state()).acts, 206);
+});
+
+const TOKEN = "c0ffee00-1111-4222-8333-444455556666";
+
+Deno.test("audit: requests with a wrong token are counted in one row a minute, and not passed to onSteer", async () => {
+  using time = new FakeTime();
+  await using opened = open({ view: allowToken(TOKEN), control: allowToken(TOKEN) });
+  const { asked, events } = opened;
+  const right = { headers: { authorization: `Bearer ${TOKEN}` } };
+  const listed = async () =>
+    (await (await asked.get("api/audit", right)).json()).acts.map((
+      { action, by, message }: Act,
+    ) => [action, by, message]);
+  const guess = async (times: number) => {
+    for (let i = 0; i < times; i++) {
+      const path = i % 2 === 0 ? "api/state" : "?token=wrong";
+      const headers = i % 2 === 0 ? { authorization: "Bearer wrong" } : undefined;
+      assertEquals((await asked.get(path, { headers: headers ?? {} })).status, 401);
+    }
+  };
+  await asked.get("api/state"); // has no token, so it isn't a guess
+  assertEquals(await listed(), []);
+  await guess(1);
+  assertEquals(await listed(), [["wrong-token", null, "1 request with a wrong token within a minute"]]);
+  time.tick(59_000);
+  await guess(499);
+  assertEquals(await listed(), [["wrong-token", null, "500 requests with a wrong token within a minute"]]);
+  time.tick(1000);
+  await guess(2);
+  assertEquals(await listed(), [
+    ["wrong-token", null, "2 requests with a wrong token within a minute"],
+    ["wrong-token", null, "500 requests with a wrong token within a minute"],
+  ]);
+  assertEquals(events, []);
 });

@@ -122,7 +122,8 @@ Deno.test("guard: nobody steers unless control says so", async () => {
 const cases: [what: string, headers: Record<string, string | undefined>, status: number][] = [
   ["the page itself", {}, 200],
   ["an old browser with the page", { "sec-fetch-site": undefined, origin: "http://localhost" }, 200],
-  ["behind a proxy that speaks https", { "sec-fetch-site": undefined, origin: "https://localhost" }, 200],
+  ["another scheme, in an old browser", { "sec-fetch-site": undefined, origin: "https://localhost" }, 403],
+  ["another scheme, although a proxy forwards it", { origin: "https://localhost", "x-forwarded-proto": "https" }, 403],
   ["neither of both", { "sec-fetch-site": undefined }, 403],
   ["another site", { "sec-fetch-site": "cross-site" }, 403],
   ["another site, with an origin that lies", { "sec-fetch-site": "cross-site", origin: "http://localhost" }, 403],
@@ -155,6 +156,34 @@ for (const [what, headers, status] of cases) {
     const response = await opened.dashboard.fetch(request);
     assertEquals([response.status, opened.pool.concurrency], [status, status === 200 ? 9 : 2]);
     if (status === 409) assertMatch((await response.json()).error, /the page shows a process that has ended/);
+  });
+}
+
+const named: [origin: string, status: number][] = [
+  ["https://queues.example", 200],
+  ["http://localhost", 200],
+  ["http://queues.example", 403],
+  ["https://queues.example:8443", 403],
+  ["https://evil.example", 403],
+];
+
+for (const [origin, status] of named) {
+  Deno.test(`guard: with a public origin, a change asked for by a page of ${origin}: ${status}`, async () => {
+    using opened = open({ control: () => true, origins: ["https://queues.example"] });
+    const headers = { ...rightly, origin, "x-workqueue-instance": await instanceOf(opened.dashboard) };
+    const url = "http://localhost/api/queues/images/concurrency";
+    const request = new Request(url, { method: "POST", headers, body: '{ "concurrency": 9 }' });
+    const response = await opened.dashboard.fetch(request);
+    assertEquals([response.status, opened.pool.concurrency], [status, status === 200 ? 9 : 2]);
+    if (status === 403) {
+      assertMatch((await response.json()).error, /must be "http:\/\/localhost" or "https:\/\/queues\.example"/);
+    }
+  });
+}
+
+for (const origins of ["https://queues.example", ["queues.example"], ["https://queues.example/"], ["null"], [1]]) {
+  Deno.test(`guard: origins that are none are refused: ${JSON.stringify(origins)}`, () => {
+    assertThrows(() => open({ origins: origins as string[] }), TypeError, "'origins' must be a list of origins");
   });
 }
 

@@ -3,8 +3,10 @@
  * and starts the other runtimes.
  */
 
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { runtimes } from "../runtimes.ts";
+import { packedToPublish } from "../../release/npm_registry.ts";
+import { filesIn } from "../../release/packed.ts";
 import { expectedFindings, Project, ROOT } from "./project.ts";
 import { OLDEST, tsc } from "./tsc.ts";
 
@@ -46,4 +48,22 @@ Deno.test("npm: the tarball installs and runs under Bun", async () => {
 
 Deno.test("npm: the core uses nothing that came to JavaScript after ES2022, but for disposal", async () => {
   await tsc(ROOT, "newest", "mod.ts", "--noEmit", "--allowImportingTsExtensions", "--module", "nodenext");
+});
+
+/** Most bytes of the unpacked files that npm users download. */
+const MOST_BYTES = 900_000;
+
+Deno.test("npm: the published tarball has code, types, a README, a licence, a changelog and schemas, of 900 kB", async () => {
+  const folder = await packedToPublish(".");
+  using project = new Project();
+  await project.run("tar", ["-xzf", `${folder}/package.tgz`]);
+  const files = filesIn(project.path("package"));
+  const bytes = files.reduce((sum, path) => sum + Deno.statSync(path).size, 0);
+  assert(bytes <= MOST_BYTES, `${bytes} bytes`);
+  const others = files.map((path) => path.slice(project.path("package/").length))
+    .filter((path) => !/\.(js|d\.ts)$/.test(path)).sort();
+  const schemas = ["schema/load.schema.json", "schema/workqueue.schema.json"];
+  assertEquals(others, ["CHANGELOG.md", "LICENSE", "README.md", "package.json", ...schemas]);
+  const types = await Deno.readTextFile(project.path("package/lib/queue/work_queue.d.ts"));
+  assert(types.includes("Creates a {@linkcode WorkQueue}")); // editors show it
 });

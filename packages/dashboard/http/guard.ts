@@ -1,6 +1,7 @@
 import { inspect } from "@workqueue/core/internal";
 import { requirementOf, signInOf } from "../access.ts";
-import type { Access, DashboardOptions } from "../contract.ts";
+import type { Access } from "../contract.ts";
+import type { Audit } from "../control/audit.ts";
 import { within } from "../watch/timer.ts";
 import { answerRedirect, Refusal } from "./answers.ts";
 
@@ -17,12 +18,21 @@ const ACCESS_TIMEOUT = 5000;
 export class Guard {
   readonly #view: Access;
   readonly #control: Access | undefined;
+  /** Public origins of the page. */
+  readonly #origins: readonly string[];
   readonly #instance: string;
+  readonly #audit: Audit;
 
-  constructor({ view, control }: Pick<DashboardOptions, "view" | "control">, instance: string) {
+  constructor(
+    { view, control, origins }: { view: Access; control: Access | undefined; origins: readonly string[] },
+    instance: string,
+    audit: Audit,
+  ) {
     this.#view = view;
     this.#control = control;
+    this.#origins = origins;
     this.#instance = instance;
+    this.#audit = audit;
   }
 
   /**
@@ -34,6 +44,7 @@ export class Guard {
     const pass = await passOf(this.#view, request);
     if (pass !== undefined) return pass.name;
     if (signInOf(this.#view) === undefined) throw new Refusal(403, denied("view", this.#view));
+    this.#noteToken(request);
     throw new Refusal(
       401,
       "Not allowed without the token: add ?token=… to the address, or reload the page if it was there.",
@@ -52,13 +63,15 @@ export class Guard {
    */
   async requireControl(request: Request): Promise<{ body: string; name: string | undefined }> {
     if (this.#control === undefined) throw new Refusal(403, "Not allowed: this dashboard has no 'control'.");
-    requireSameOrigin(request);
+    requireSameOrigin(request, this.#origins);
     if (!/^application\/json *(;|$)/i.test(request.headers.get("content-type") ?? "")) {
       throw new Refusal(400, "Invalid request: the content type must be application/json.");
     }
     const body = await readText(request); // after this, an access function can't read the body
     const pass = await passOf(this.#control, request);
     if (pass === undefined) {
+      // If `view` uses tokens too, the token was right for `view`.
+      if (signInOf(this.#control) !== undefined && signInOf(this.#view) === undefined) this.#noteToken(request);
       throw new Refusal(403, denied("control", this.#control));
     }
     const instance = request.headers.get("x-workqueue-instance");
@@ -69,6 +82,11 @@ export class Guard {
       throw new Refusal(409, "Nothing was done: the page shows a process that has ended. Reload the page.");
     }
     return { body, name: pass.name };
+  }
+
+  /** Counts a refused request if it has a token, which is then wrong. */
+  #noteToken({ headers, url }: Request): void {
+    if (headers.has("authorization") || new URL(url).searchParams.has("token")) this.#audit.addWrongToken();
   }
 
   /**
@@ -112,29 +130,24 @@ async function passOf(access: Access, request: Request): Promise<Pass | undefine
 }
 
 /**
- * Checks that a request comes from the page's own origin. Browsers always send the origin. Other clients must send it
- * too: a request without an origin is refused.
+ * Checks that a request comes from the page's own origin, or from one of its public origins. Browsers always send the
+ * origin. Other clients must send it too: a request without an origin is refused.
  *
  * @throws {Refusal} If the request comes from another origin or doesn't contain an origin.
  */
-function requireSameOrigin(request: Request): void {
+function requireSameOrigin(request: Request, origins: readonly string[]): void {
   const site = request.headers.get("sec-fetch-site");
   const origin = request.headers.get("origin");
-  const { host } = new URL(request.url);
-  const isOwn = origin === null ? site === "same-origin" : hostOf(origin) === host;
+  const own = new URL(request.url).origin;
+  const isOwn = origin === null ? site === "same-origin" : origin === own || origins.includes(origin);
   if (isOwn && (site === null || site === "same-origin")) return;
   throw new Refusal(
     403,
-    `Not allowed from another origin: 'Origin' must be that of ${inspect(host)}, and a proxy must pass on 'Host'.`,
+    `Not allowed from another origin: 'Origin' must be ${
+      [own, ...origins].map((each) => inspect(each)).join(" or ")
+    }. ` +
+      "If browsers open the page at another address, such as that of a proxy, name it in 'origins'.",
   );
-}
-
-function hostOf(origin: string): string | undefined {
-  try {
-    return new URL(origin).host;
-  } catch { // the origin "null" is not a URL
-    return undefined;
-  }
 }
 
 /**

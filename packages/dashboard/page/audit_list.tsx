@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Act, Audit, State } from "../api.ts";
+import { type Act, type Audit, type State, WRONG_TOKEN } from "../api.ts";
 import { many, moment, shownName, UNKNOWN, visible } from "./words.ts";
 
 /** Number of acts to show until the user asks for more. */
@@ -51,6 +51,8 @@ export function AuditList({ state, queue }: { state: State; queue: string | unde
                   <td class="text" data-name="Queue">
                     {act.throttle !== undefined
                       ? `throttle ${shownName(act.throttle)}`
+                      : act.action === WRONG_TOKEN
+                      ? "–"
                       : act.queue === null
                       ? "config"
                       : shownName(act.queue)}

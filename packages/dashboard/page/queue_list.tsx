@@ -64,7 +64,7 @@ function QueueCards({ list: { shown, handlers } }: { list: StillList<QueueRow> }
               <a href={linkTo(item.name)}>{shownName(item.name)}</a>
             </h2>
             <span>
-              {item.verdict !== "healthy" && <Guide href={item.guide} />} <VerdictBadge verdict={item.verdict} />
+              {item.verdict !== "healthy" && <Guide guide={item.guide} />} <VerdictBadge verdict={item.verdict} />
             </span>
           </div>
           <p class="reason">{visible(item.reason)}</p>

@@ -33,7 +33,7 @@ export function QueueTable({ list: { shown, handlers } }: { list: StillList<Queu
               <VerdictBadge verdict={queue.verdict} />
             </td>
             <td class="why" title={visible(queue.reason)}>
-              {queue.verdict !== "healthy" && <Guide href={queue.guide} />} {visible(queue.reason)}
+              {queue.verdict !== "healthy" && <Guide guide={queue.guide} />} {visible(queue.reason)}
             </td>
             <td class="number">{shortCount(queue.counts.ready)}</td>
             <td class="number middle">{shortCount(queue.counts.delayed)}</td>

@@ -29,7 +29,7 @@ export function QueueView({ name, news, search, onSearch }: {
         <h1 ref={heading} tabIndex={-1}>{shownName(name)}</h1>
         {queue && isThere && (
           <span>
-            <Guide href={queue.guide} /> <VerdictBadge verdict={queue.verdict} />
+            <Guide guide={queue.guide} /> <VerdictBadge verdict={queue.verdict} />
           </span>
         )}
       </div>

@@ -30,7 +30,8 @@ export function VerdictBadge({ verdict }: { verdict: Verdict }): JSX.Element {
   );
 }
 
-/** Link to the section of the docs that says what to do about a verdict. */
-export function Guide({ href }: { href: string }): JSX.Element {
-  return <a href={href} target="_blank" rel="noreferrer">What to do</a>;
+/** Section of the docs that says what to do about a verdict: a link if `guide` is an address, else its path. */
+export function Guide({ guide }: { guide: string }): JSX.Element {
+  if (!guide.startsWith("https:")) return <span class="note">What to do: {guide}</span>;
+  return <a href={guide} target="_blank" rel="noreferrer">What to do</a>;
 }

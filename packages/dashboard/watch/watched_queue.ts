@@ -4,7 +4,7 @@ import { formatDuration } from "@workqueue/core/internal";
 import { type RecordedTimes, recordTimes } from "@workqueue/core/metrics";
 import type { Bucket, QueueDetails, QueueRow } from "../api.ts";
 import type { DashboardQueue } from "../contract.ts";
-import { VERSION } from "../version.ts";
+import { DOCS } from "../docs_address.ts";
 import { Alarms } from "./alarms.ts";
 import { COUNTED_OVER, SLOPE_OVER } from "./alert_limits.ts";
 import { groupsOf, hotGroup } from "./groups.ts";
@@ -449,9 +449,9 @@ const UNCHECKED: Judgement = {
   guide: "where-to-look",
 };
 
-/** Returns a judgement with the address of its guide. */
+/** Returns a judgement with the place of its guide. */
 function shown({ verdict, reason, guide }: Judgement): Pick<QueueRow, "verdict" | "reason" | "guide"> {
-  return { verdict, reason, guide: `https://jsr.io/@workqueue/core/${VERSION}/docs/operate.md#${guide}` };
+  return { verdict, reason, guide: `${DOCS}operate.md#${guide}` };
 }
 
 /** Returns the age of a timeout, in whole milliseconds, if there was one. */

@@ -61,7 +61,7 @@ browserTest("page: a queue shows how many items were given up for each reason", 
 });
 
 browserTest("page: a verdict links to what to do, in the list and on the page of a queue", async () => {
-  const guide = "https://jsr.io/@workqueue/core/0.1.0/docs/operate.md#the-backend-is-down";
+  const guide = "https://docs.example/operate.md#the-backend-is-down";
   await using server = new FakeServer([{ ...outage(), guide }, queueOf("images")]);
   await using visitor = await visit(server.url);
   const link = visitor.page.getByRole("link", { name: "What to do" });
@@ -70,6 +70,14 @@ browserTest("page: a verdict links to what to do, in the list and on the page of
   await visitor.page.goto(`${server.url}#/queues/images`);
   await visitor.sees("What to do");
   assertEquals(await link.getAttribute("href"), queueOf("images").guide);
+});
+
+browserTest("page: a verdict names the section that says what to do if the docs have no address", async () => {
+  const guide = "docs/operate.md#the-backend-is-down";
+  await using server = new FakeServer([{ ...outage(), guide }]);
+  await using visitor = await visit(server.url);
+  await visitor.sees(`What to do: ${guide}`);
+  assertEquals(await visitor.page.getByRole("link", { name: "What to do" }).count(), 0);
 });
 
 browserTest("page: a queue is opened and left, by its link and the back button", async () => {

@@ -41,7 +41,7 @@ export function queueOf(name: string, said: Partial<QueueDetails> = {}): QueueDe
     engine: "memory",
     verdict: "healthy",
     reason: "New items start at once.",
-    guide: "https://jsr.io/@workqueue/core/0.1.0/docs/operate.md#where-to-look",
+    guide: "https://docs.example/operate.md#where-to-look",
     counts: { ready: 3, blocked: 0, delayed: 12, processing: 6, failing: 0 },
     rates: { in: 42.1, out: 42, failures: 0.3, givenUp: 0 },
     oldestReadyMs: 80,
