@@ -15,7 +15,7 @@
  * `workqueue check` finds mistakes in configs. `workqueue schema` prints the JSON Schema of configs. `workqueue delays`
  * shows the delays of limiters. `workqueue simulate` shows what a config does under a load. `workqueue push` adds lines
  * to a queue on Redis or in a file, `workqueue work` runs a command for its items, `workqueue status` shows the queue,
- * and `workqueue dead` lists, redrives and discards its given-up items.
+ * `workqueue pause` and `workqueue resume` stop and start it in all processes, and `workqueue dead` lists, redrives and discards its given-up items.
  *
  * @module
  */
@@ -35,10 +35,12 @@ import {
   type SimulateFlags,
 } from "./commands/config_flags.ts";
 import { addDeadCommands } from "./commands/dead_flags.ts";
+import { addPauseFlags, addResumeFlags } from "./commands/pause_flags.ts";
 import { addPushFlags, type PushFlags } from "./commands/push_flags.ts";
 import { addRunFlags, givenFlags } from "./commands/run_parser.ts";
 import { addStatusFlags, type StatusFlags } from "./commands/status_flags.ts";
 import { addWorkFlags, type WorkFlags } from "./commands/work_flags.ts";
+import type { QueueFlags } from "./remote/queue_flags.ts";
 import { EXIT } from "./system/exit_codes.ts";
 import { flushed, stderr, stdout } from "./system/standard_streams.ts";
 import { VERSION } from "./version.ts";
@@ -52,6 +54,8 @@ export const COMMANDS: readonly string[] = [
   "simulate",
   "push",
   "status",
+  "pause",
+  "resume",
   "work",
   "dead",
 ];
@@ -103,6 +107,11 @@ export async function main(args: string[], standardInput: Readable = process.std
     const { statusCommand } = await import("./commands/status_command.ts");
     exitCode = await statusCommand(flags);
   });
+  const pauses = () => import("./commands/pause_command.ts");
+  addPauseFlags(program.command("pause"))
+    .action(async (flags: QueueFlags) => void (exitCode = await (await pauses()).pauseCommand(flags)));
+  addResumeFlags(program.command("resume"))
+    .action(async (flags: QueueFlags) => void (exitCode = await (await pauses()).resumeCommand(flags)));
   addWorkFlags(program.command("work")).action(async (command: string[], flags: WorkFlags, work: Command) => {
     const { workCommand } = await import("./commands/work_command.ts");
     exitCode = await workCommand(command, givenFlags(work), flags, standardInput);

@@ -1,6 +1,6 @@
 /** Tests of the commands that use a queue that processes share, with a real server and files. */
 
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertFalse, assertMatch, assertStringIncludes } from "@std/assert";
 import { Cluster } from "../redis/clusters.ts";
 import { redisTest, serverTest, type SharedServer, uniqueName } from "../redis/redis_tests.ts";
 import { someRuntimes, until, Workspace } from "./cli.ts";
@@ -44,6 +44,31 @@ redisTest("queue commands: push waits until the queue is short enough, and refus
   }
   assertEquals((await waiting.ended).code, 0);
   await own.shutDownWithDrain();
+});
+
+queueTest("queue commands: pause holds for all processes until resume", async (shared) => {
+  await using workspace = new Workspace();
+  await using queue = shared.open();
+  await queue.add("a");
+  const paused = await workspace.run(["pause", ...shared.args]);
+  assertEquals([paused.code, paused.stderr], [0, ""]);
+  assertMatch(paused.stdout, /^Paused '.+': no process takes items until it is resumed\.\n$/);
+  const taken = queue.get();
+  assertMatch((await workspace.run(["status", ...shared.args])).stdout, /^State {7}paused\nReady {7}1,/m);
+  assertMatch((await workspace.run(["resume", ...shared.args])).stdout, /^Resumed '.+'\.\n$/);
+  assertMatch((await workspace.run(["resume", ...shared.args])).stdout, /^'.+' was not paused\.\n$/);
+  const lease = await taken;
+  assertFalse(lease.shutdown);
+  assertEquals(lease.item, "a");
+  await lease.finish();
+});
+
+Deno.test("queue commands: a file that is not there is neither paused nor created", async () => {
+  await using workspace = new Workspace();
+  for (const command of ["pause", "resume"]) {
+    const { code, stderr } = await workspace.run([command, "--queue", "none.db"]);
+    assertEquals([code, stderr], [2, "workqueue: Cannot use 'none.db': there is no such file\n"]);
+  }
 });
 
 queueTest("queue commands: status lists groups with blocked items, and why", async (shared) => {

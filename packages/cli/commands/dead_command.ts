@@ -2,8 +2,7 @@ import type { GivenUpEntry, RedriveProgress } from "@workqueue/core";
 import { formatNumber } from "@workqueue/core/internal";
 import type { RemoteQueue } from "@workqueue/engine";
 import { setTimeout as delay } from "node:timers/promises";
-import { findQueue } from "../remote/find_queue.ts";
-import type { QueueFlags } from "../remote/queue_flags.ts";
+import { withQueue } from "../remote/with_queue.ts";
 import { EXIT } from "../system/exit_codes.ts";
 import { stderr } from "../system/standard_streams.ts";
 import { formatSeconds, printable } from "../system/text.ts";
@@ -92,18 +91,6 @@ export async function deadDiscardCommand(flags: DeadDiscardFlags): Promise<numbe
     await print(`${many(await queue.discard({ search, keys }), "item")} discarded.\n`);
     return EXIT.succeeded;
   });
-}
-
-/** Opens a queue, uses it, and closes it. */
-async function withQueue(flags: QueueFlags, use: (queue: RemoteQueue) => Promise<number>): Promise<number> {
-  const queue = (await findQueue(flags)).open();
-  try {
-    return await use(queue);
-  } catch (error) {
-    throw new UsageError((error as Error).message, { cause: error });
-  } finally {
-    await queue.shutDownWithDrain();
-  }
 }
 
 function textLine({ key, attempts, reason, error, givenUpAgoMs }: GivenUpEntry<string>): string {
