@@ -14,8 +14,9 @@
  *
  * `workqueue check` finds mistakes in configs. `workqueue schema` prints the JSON Schema of configs. `workqueue delays`
  * shows the delays of limiters. `workqueue simulate` shows what a config does under a load. `workqueue push` adds lines
- * to a queue on Redis or in a file, `workqueue work` runs a command for its items, `workqueue status` shows the queue,
- * `workqueue pause` and `workqueue resume` stop and start it in all processes, and `workqueue dead` lists, redrives and discards its given-up items.
+ * to a queue on Redis or in a file, `workqueue work` runs a command for its items, and `workqueue status` shows the
+ * queue. `workqueue pause` and `workqueue resume` stop and start it in all processes. `workqueue dead` lists, redrives
+ * and discards its given-up items.
  *
  * @module
  */

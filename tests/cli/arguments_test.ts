@@ -83,7 +83,7 @@ for (const runtime of Object.keys(someRuntimes)) {
       await run(["-I@", "--", "echo", ...forms]),
       "music/a.tar.gz music/a.tar a.tar.gz music a.tar 1 1 music/a.tar.mp3 to/a.tar\n",
     );
-    // As with xargs, the text may stand before a path or an extension.
+    // The text may stand before a path or an extension, as with xargs.
     const paths = ["@.bak", "@/file", "@//file", "@/.hidden", "@/*", "@#1", "@x"];
     assertEquals(
       await run(["-I@", "--", "echo", ...paths], "a.d"),

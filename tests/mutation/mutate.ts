@@ -4,8 +4,8 @@
  *
  * `deno task mutate --count 300 --seed 7` tests 300 changes. For unchanged sources, the same seed selects the same
  * changes. `--jobs N` tests N changes at once (default: the number of cores). `--only TEXT` selects only files with
- * TEXT in their path, and can be given several times. `--list` prints the changes without testing them. Run it on a quiet
- * machine, because tests that exceed their time limit count as failed. Exits with 1 if a change survived.
+ * TEXT in their path, and can be given several times. `--list` prints the changes without testing them. Run it on a
+ * quiet machine, because tests that exceed their time limit count as failed. Exits with 1 if a change survived.
  */
 
 import { join, relative } from "node:path";
@@ -187,7 +187,7 @@ await share(copies, mutants, async (copy, mutant) => {
   if (++tried % 25 === 0) console.log(`${tried} tried, ${survivors.length} survived (${minutes()})`);
 });
 
-// A change that makes the tests endless must exceed the timeout. On a machine that does other work, other changes do too.
+// A change that makes the tests endless exceeds the timeout. On a machine that does other work, other changes do too.
 const timeouts = copies.reduce((sum, copy) => sum + copy.timeouts, 0);
 const score = 100 * (mutants.length - survivors.length) / mutants.length;
 console.log(`\n${survivors.length} survivors\n\n${survivors.sort().join("\n")}\n`);
