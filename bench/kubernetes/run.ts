@@ -4,11 +4,10 @@
  *
  *     deno task bench:kubernetes [--rounds 5] [--minutes 20] [--quick] [--only Deno] [--rows faults]
  *
- * A round takes about a quarter of an hour. With `--minutes`, a group of rows is measured again only if it will probably
- * end before that time.
- * `--quick` measures each row once with 500 objects, as a test of the benchmark itself, and writes nothing. `--only`
- * measures one contender, and `--rows` one group of rows: `faults`, `many` or `handover`. Both can be given several
- * times, and print only.
+ * A round takes about a quarter of an hour. With `--minutes`, a group of rows is measured again only if it will
+ * probably end before that time. `--quick` measures each row once with 500 objects, as a test of the benchmark itself,
+ * and writes nothing. `--only` measures one contender, and `--rows` one group of rows: `faults`, `many` or `handover`.
+ * Both can be given several times, and print only.
  *
  * @module
  */
