@@ -14,7 +14,12 @@ import { planRun, type RunPlan } from "../../packages/cli/commands/run_plan.ts";
 import { UsageError } from "../../packages/cli/system/usage_error.ts";
 
 const COMMANDS = "packages/cli/commands";
-const ENVIRONMENT: RunEnvironment = { isInputTerminal: false, canShowRows: false, processors: 8 };
+const ENVIRONMENT: RunEnvironment = {
+  isInputTerminal: false,
+  canShowRows: false,
+  isErrorTerminal: false,
+  processors: 8,
+};
 const EXPONENTIAL = { type: "exponential", baseDelay: 100, maxDelay: 30_000 } as const;
 
 /** Plan of `workqueue run -- echo`. */
@@ -36,7 +41,7 @@ const PLAN: RunPlan = {
   record: undefined,
   isTagged: false,
   output: "line",
-  stderr: "auto",
+  stderr: "hide",
   results: undefined,
   progress: "lines",
   dashboardPort: undefined,
@@ -139,7 +144,7 @@ const CHANGES: Record<FlagName, [args: string[], change: Partial<RunPlan>][]> = 
     [["-k", "--keep-order"], { output: "input order" }],
     [["--keep-order", "--group", "--output", "group"], { output: "input order" }],
   ],
-  stderr: [[["--stderr", "pass"], { stderr: "pass" }], [["--stderr", "auto"], { stderr: "auto" }]],
+  stderr: [[["--stderr", "pass"], { stderr: "pass" }], [["--stderr", "auto"], { stderr: "hide" }]],
   results: [[["--results", "out"], { results: "out" }]],
   quiet: [[["--quiet"], { progress: "quiet" }]],
   serve: [[["--serve"], { dashboardPort: 0 }], [["--serve", "8080"], { dashboardPort: 8080 }]],

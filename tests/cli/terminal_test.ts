@@ -62,6 +62,24 @@ Deno.test({
   },
 });
 
+for (const command of ["run", "run --quiet", "run --queue jobs.db", "work --queue jobs.db --until-empty"]) {
+  Deno.test({
+    name: `terminal: ${command} shows the errors of commands, with their items`,
+    ignore,
+    async fn() {
+      await using workspace = new Workspace();
+      const isWorker = command.startsWith("work");
+      if (isWorker) await workspace.run(["push", "--queue", "jobs.db"], "a\nb\n");
+      const script = ["-j1", "--", "sh", "-c", 'echo "disk nearly full" >&2', "sh", "{}"];
+      const items = isWorker ? [] : [":::", "a", "b"];
+      await using terminal = await PseudoTerminal.start(workspace, [...command.split(" "), ...script, ...items]);
+      assertEquals(await terminal.ended, 0);
+      const errors = terminal.screen.lines.filter((line) => line.includes("disk nearly full"));
+      assertEquals(errors.map((line) => line.split(/\s+(?:\| )?/)[0]), ["a", "b"], terminal.screen.lines.join("\n"));
+    },
+  });
+}
+
 Deno.test({
   name: "terminal: output is whole and in order above the rows, and nothing else stays",
   ignore,
@@ -332,7 +350,7 @@ for (const runtime of Object.keys(runtimes)) {
         const isShown = ({ all }: View) => /0 of 1 +· 1 runn/.test(filled(all).at(-1) ?? "");
         await tmux.until(({ all }) => filled(all).at(-1) === "$", "the shell asks");
         await tmux.press("workqueue", "Enter");
-        await tmux.until(isShown, "it runs");
+        await tmux.until((view) => isShown(view) && view.all.includes("db/1 begins"), "it runs");
         await tmux.press("C-z");
         const { all } = await tmux.until(({ all }) => filled(all).at(-1) === "$", "the shell asks");
         assertEquals(filled(all).slice(0, 2), ["$ workqueue", "db/1 begins"]);

@@ -11,15 +11,19 @@ export interface RunEnvironment {
   readonly isInputTerminal: boolean;
   /** Whether standard error is a terminal that can update rows in place. */
   readonly canShowRows: boolean;
+  /** Whether standard error is a terminal at which somebody reads the errors of commands as they come. */
+  readonly isErrorTerminal: boolean;
   /** Number of processors. */
   readonly processors: number;
 }
 
 /** Returns the current facts. `standardInput` is the stream that a run would read. */
 export function currentEnvironment(standardInput: Readable): RunEnvironment {
+  const isErrorTerminal = canShowRows(stderr);
   return {
     isInputTerminal: standardInput === process.stdin && isatty(0),
-    canShowRows: canShowRows(stderr),
+    canShowRows: isErrorTerminal,
+    isErrorTerminal,
     processors: availableParallelism(),
   };
 }

@@ -51,7 +51,7 @@ export async function executeRun(
     createOutput: (context) =>
       prepared.createOutput({
         isTagged: plan.isTagged,
-        stderr: plan.stderr === "pass" ? "pass" : plan.progress === "rows" ? "live" : "hide",
+        stderr: plan.stderr,
         print: (lines) =>
           progress.write(lines).catch((error) => {
             throw new OutputError(error);

@@ -3,6 +3,7 @@ import { STANDARD_INPUT } from "../items/input.ts";
 import { append, PLUGIN_HELP } from "./option_values.ts";
 import type { RunEnvironment } from "./run_environment.ts";
 import {
+  automaticStderr,
   parseBackoff,
   parseColumnSeparator,
   parseConcurrency,
@@ -241,7 +242,7 @@ export const RUN_FLAGS = {
     help:
       "pass: print the commands' standard error, with the item and a tab before each line; auto: only on a terminal",
     parse: parseStderr,
-    default: "auto",
+    default: automaticStderr,
     shownDefault: "auto",
     field: "stderr",
   },

@@ -139,9 +139,15 @@ export function parseOutput(text: string): "line" | "group" {
   throw new InvalidArgumentError("It must be line or group.");
 }
 
+/** Destination of the commands' standard error by default: the terminal, if there is one. */
+export function automaticStderr({ isErrorTerminal }: RunEnvironment): "live" | "hide" {
+  return isErrorTerminal ? "live" : "hide";
+}
+
 /** Parses the destination of the commands' standard error. */
-export function parseStderr(text: string): "pass" | "auto" {
-  if (text === "pass" || text === "auto") return text;
+export function parseStderr(text: string): "pass" | typeof automaticStderr {
+  if (text === "pass") return text;
+  if (text === "auto") return automaticStderr;
   throw new InvalidArgumentError("It must be pass or auto.");
 }
 
