@@ -70,6 +70,14 @@ export const LONGEST: readonly string[] = [
   "redis/partitions",
   "redis/engine",
   "redis/sentinels",
+  "redis/scripts/model",
+  "redis/history/load",
+  "redis/scripts/conformance",
+  "redis/history/order",
+  "dashboard/page/page",
+  "simulate/page/playground",
+  "dashboard/page/list",
+  "simulate/page/same_report",
   "sqlite/model/model",
   "sqlite/engine",
   "sqlite/faults/faults",
@@ -81,9 +89,9 @@ export const LONGEST: readonly string[] = [
   "installs/cli_user",
   "installs/cli",
   "docs/command_page",
+  "docs/simulate_page",
   "docs/getting_started",
   "docs/sigterm",
-  "docs/simulate_page",
   "faults/process/memory",
   "house/extend/extend",
 ].map((name) => `tests/${name}_test.ts`);
@@ -136,7 +144,7 @@ const waiting: readonly Part[] = [
   ...(HAS_SH ? [testsAtOnce("cli", testsUnder("cli"), SLICES.length)] : []),
   testsAtOnce("redis", redisTests, SLICES.length),
   testsAtOnce("redis, with processes", testsUnder("redis").filter((file) => !redisTests.includes(file)), SLICES.length),
-  testsAtOnce("pages", [...testsIn("dashboard/page"), ...testsIn("simulate/page")]),
+  testsAtOnce("pages", [...testsIn("dashboard/page"), ...testsIn("simulate/page")], SLICES.length),
 ].map((part) => ({ ...part, waits: true }));
 
 /** Parts of test files that run several at a time. */
