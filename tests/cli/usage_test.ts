@@ -12,6 +12,8 @@ async function fail(workspace: Workspace, args: string[], input = "a\n"): Promis
   return stderr;
 }
 
+const NO_SUCH_FILE = "workqueue: Cannot use queue 'jobs.txt': a file with queues ends in .db, .sqlite or .sqlite3; " +
+  "for a queue of this name on a server, give --redis\n";
 const NO_COMMAND = `error: missing required argument 'command'
 
 Usage: workqueue run [options] -- COMMAND [ARG with {} …] [::: ITEM …]
@@ -46,6 +48,13 @@ const WRONG: { name: string; args: string[]; files?: Record<string, string>; mes
     name: "a command that is not there",
     args: ["run", "--", "no-such-command", "{}"],
     message: "workqueue: Cannot run 'no-such-command': there is no such command\n",
+  },
+  {
+    name: "a command line as one word",
+    args: ["run", "echo hi", ":::", "a"],
+    message:
+      `workqueue: Cannot run 'echo hi': there is no such command; no shell splits it into words: leave out the ` +
+      `quotes, or write sh -c '… "$1"' sh {}\n`,
   },
   {
     name: "a command that may not be run",
@@ -93,7 +102,39 @@ const WRONG: { name: string; args: string[]; files?: Record<string, string>; mes
   {
     name: "a queue without a config",
     args: ["run", "--queue", "images", "--", "true"],
-    message: `workqueue: Cannot get queue: the config has none named "images"\n`,
+    message:
+      `workqueue: Cannot use queue "images": there is no config; name one with --config, or a file that ends in ` +
+      `.db, .sqlite or .sqlite3\n`,
+  },
+  {
+    name: "a file of queues whose name has another ending",
+    args: ["run", "--queue", "jobs.txt", "--", "true"],
+    message:
+      `workqueue: Cannot use queue "jobs.txt": there is no config; name one with --config, or a file that ends in ` +
+      `.db, .sqlite or .sqlite3\n`,
+  },
+  {
+    name: "a queue whose name is like none of the config",
+    args: ["run", "--config", "x.json", "--queue", "jobs", "--", "true"],
+    files: { "x.json": '{ "queues": { "images": {}, "mails": {} } }' },
+    message: `workqueue: Cannot get queue: the config has none named "jobs"; it has "images", "mails"\n`,
+  },
+  {
+    name: "a queue of a config without queues",
+    args: ["run", "--config", "x.json", "--queue", "jobs", "--", "true"],
+    files: { "x.json": "{}" },
+    message: `workqueue: Cannot get queue: the config has none named "jobs"; it has no queues\n`,
+  },
+  {
+    name: "a file of queues on a server, with another ending",
+    args: ["push", "--queue", "jobs.txt"],
+    message: NO_SUCH_FILE,
+  },
+  {
+    name: "a file of queues on a server, which is there",
+    args: ["status", "--queue", "jobs"],
+    files: { jobs: "" },
+    message: NO_SUCH_FILE.replace("jobs.txt", "jobs"),
   },
   {
     name: "a choice of queues",

@@ -36,6 +36,10 @@ export function describeStartError(error: unknown, file: string): string {
   if (codeOf(error) === "ENOENT") {
     if (file.includes("/") && existsSync(file)) return "the interpreter named in its first line does not exist";
     if (!file.includes("/") && !hasPath()) return "the command was not found, because PATH is not set";
+    if (/^[^/]*\s/.test(file)) {
+      return "there is no such command; no shell splits it into words: leave out the quotes, or write " +
+        `sh -c '… "$1"' sh {}`;
+    }
   }
   return describeSystemError(error, "command");
 }

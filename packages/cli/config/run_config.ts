@@ -1,6 +1,7 @@
 import type * as configFile from "@workqueue/config-file";
 import { type ConfigChange, loadConfig, type LoadConfigOptions, type WorkQueueConfig } from "@workqueue/core";
 import type { queueOptions } from "@workqueue/core/config";
+import { FILE_ENDINGS } from "../remote/queue_file.ts";
 import { printable } from "../system/text.ts";
 import { UsageError } from "../system/usage_error.ts";
 
@@ -84,7 +85,13 @@ export class RunConfig {
     try {
       if (path === undefined) {
         const builtIn: Document = { queues: { [builtInQueue]: {} } };
-        return new RunConfig(builtIn, pickQueue(loadConfig(builtIn, load), queue), options);
+        if (queue !== undefined && queue !== builtInQueue) {
+          throw new UsageError(
+            `Cannot use queue ${JSON.stringify(queue)}: there is no config; name one with --config, or a file that ` +
+              `ends in ${FILE_ENDINGS}`,
+          );
+        }
+        return new RunConfig(builtIn, builtInQueue, options);
       }
       const files = await import("@workqueue/config-file");
       const config = files.loadConfigFile(path, load); // finds mistakes that a parsed document no longer shows
@@ -162,14 +169,20 @@ export class RunConfig {
  */
 function pickQueue(config: WorkQueueConfig, name: string | undefined): string {
   const { queueNames } = config;
+  const choice = queueNames.map((queue) => `"${queue}"`).join(", ");
   if (name !== undefined) {
-    config.workers(name); // throws if there is no such queue
+    try {
+      config.workers(name); // throws if there is no such queue
+    } catch (error) {
+      const { message } = error as Error;
+      const names = message.includes("; did you mean") ? "" : `; it has ${choice === "" ? "no queues" : choice}`;
+      throw new UsageError(message + names, { cause: error });
+    }
     return name;
   }
   if (queueNames.length === 1) return queueNames[0]!;
   if (queueNames.includes("default")) return "default";
   if (queueNames.length === 0) throw new UsageError("Cannot choose a queue: the config has no queues");
-  const choice = queueNames.map((queue) => `"${queue}"`).join(", ");
   throw new UsageError(`Cannot choose a queue: the config has ${choice}; name one with --queue`);
 }
 

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { quoteAll } from "../system/text.ts";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
-import { type QueueFile, queueFileOf } from "./queue_file.ts";
+import { FILE_ENDINGS, isMeantAsFile, type QueueFile, queueFileOf } from "./queue_file.ts";
 import { type QueueFlags, REDIS_VARIABLE } from "./queue_flags.ts";
 
 /** Queue that processes share, which is not open yet. */
@@ -55,6 +55,12 @@ export async function findQueue(flags: QueueFlags, mayBeNew = false): Promise<Fo
 async function findOnServer(flags: QueueFlags): Promise<FoundQueue> {
   const { queue: name, partitions } = flags;
   const server = serverOf(flags);
+  if (server.url === undefined && server.cluster === undefined && isMeantAsFile(name)) {
+    throw new UsageError(
+      `Cannot use queue '${name}': a file with queues ends in ${FILE_ENDINGS}; for a queue of this name on a server, ` +
+        "give --redis",
+    );
+  }
   const { createRedisQueue, redisQueues } = await import("@workqueue/redis");
   return {
     name,

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { UsageError } from "../system/usage_error.ts";
 
 /** File with queues, as the option `--queue` names it. */
@@ -6,6 +7,12 @@ export interface QueueFile {
   /** Name of the queue in the file; `undefined` for the only queue of the file. */
   readonly name: string | undefined;
 }
+
+/** Endings of files with queues, for messages. */
+export const FILE_ENDINGS = ".db, .sqlite or .sqlite3";
+
+/** Ending of a name that is meant as a file, although no file with queues ends so. */
+const OTHER_ENDING = /\.(?:csv|dat|data|db3|jsonl?|list|log|queue|s3db|sqlite2|toml|tsv|txt|ya?ml)$/i;
 
 /** Path that ends like the file of a database, possibly followed by the name of a queue. */
 const IN_FILE = /^(.+?\.(?:db|sqlite|sqlite3))(?:#(.*))?$/s;
@@ -20,4 +27,9 @@ export function queueFileOf(queue: string): QueueFile | undefined {
   const [, path, name] = IN_FILE.exec(queue) ?? [];
   if (name === "") throw new UsageError(`Cannot use queue '${queue}': write its name after #, or leave out #`);
   return path === undefined ? undefined : { path, name };
+}
+
+/** Reports whether somebody means a file with a name that is one of a queue on a server: it exists, or ends as a file. */
+export function isMeantAsFile(queue: string): boolean {
+  return OTHER_ENDING.test(queue) || existsSync(queue);
 }
