@@ -30,7 +30,7 @@ export function report(figures: Figures, facts: Facts): string {
     "secrets, with a finalizer, an owner reference, and an annotation that it writes after that. In a round, each",
     "contender gets a new cluster for each group of rows. A figure is the median of the rounds, with the least and the",
     "most in brackets, and a ratio is the median of the ratios of the rounds. So that the controllers are measured and not",
-    "the disk, etcd doesn't wait for it. Deno and Node run with V8's option `--max-semi-space-size=2`.",
+    "the disk, etcd doesn't wait for it. Deno and Node run with V8's option `--optimize-for-size`.",
     "",
     `- ${machine}`,
     `- Processes that want a CPU, on average: ${load.before.toFixed(1)} before the run, ${
