@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { isDeepStrictEqual } from "node:util";
 import { type CommandCredential, ExecCredential } from "./exec_credential.ts";
 import { FreshFile } from "./fresh_file.ts";
 import type { Access } from "./kubeconfig.ts";
@@ -12,45 +13,40 @@ export class Credentials {
   readonly #access: Access;
   readonly #files: FreshFile[] = [];
   readonly #command: ExecCredential | undefined;
-  readonly #ca: Source;
-  readonly #cert: Source;
-  readonly #key: Source;
-  readonly #token: Source;
-  #tls: TlsOptions | undefined;
+  readonly #sources: { readonly ca: Source; readonly cert: Source; readonly key: Source; readonly token: Source };
+  #tls: TlsOptions = {};
 
   constructor(access: Access) {
     const { cluster, user } = access;
     this.#access = access;
     this.#command = user.exec && new ExecCredential(access, user.exec);
-    this.#ca = this.#pem(cluster["certificate-authority-data"], cluster["certificate-authority"]);
-    this.#cert = this.#pem(user["client-certificate-data"], user["client-certificate"]);
-    this.#key = this.#pem(user["client-key-data"], user["client-key"]);
     const tokenFile = this.#file(user.tokenFile);
-    this.#token = () => tokenFile()?.trim() ?? user.token;
+    this.#sources = {
+      ca: this.#pem(cluster["certificate-authority-data"], cluster["certificate-authority"]),
+      cert: this.#pem(user["client-certificate-data"], user["client-certificate"]),
+      key: this.#pem(user["client-key-data"], user["client-key"]),
+      token: () => tokenFile()?.trim() ?? user.token,
+    };
   }
 
   /** Returns the options of connections: the same object until one of them changes. */
   async tls(): Promise<TlsOptions> {
     const { clientCertificateData, clientKeyData }: CommandCredential = await this.#command?.get() ?? {};
-    const cert = clientCertificateData ?? this.#cert();
-    const key = clientKeyData ?? this.#key();
-    const ca = this.#ca();
-    const current = this.#tls;
-    if (current !== undefined && current.ca === ca && current.cert === cert && current.key === key) return current;
     const { "insecure-skip-tls-verify": isUnchecked, "tls-server-name": servername } = this.#access.cluster;
-    return this.#tls = {
-      ...(ca && { ca }),
-      ...(cert && { cert }),
-      ...(key && { key }),
-      ...(servername && { servername }),
+    const { ca, cert, key } = this.#sources;
+    const tls = {
+      ...{ ca: ca(), cert: clientCertificateData ?? cert(), key: clientKeyData ?? key(), servername },
       rejectUnauthorized: !isUnchecked,
     };
+    const given = Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined));
+    if (!isDeepStrictEqual(given, this.#tls)) this.#tls = given;
+    return this.#tls;
   }
 
   /** Returns the headers of a request. */
   async headers(): Promise<Readonly<Record<string, string>>> {
     const { username, password = "" } = this.#access.user;
-    const token = (await this.#command?.get())?.token ?? this.#token();
+    const token = (await this.#command?.get())?.token ?? this.#sources.token();
     if (token) return { authorization: `Bearer ${token}` };
     return username ? { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` } : {};
   }
