@@ -18,25 +18,25 @@ async function roomsIn(...names: string[]): Promise<string[]> {
 // looks at time that make items ready 0.2 each. The rest is the records, their order and their transitions.
 Deno.test("a bundle holds only what it uses: createWorkQueue alone takes at most 8.8 kB", async () => {
   const size = await sizeOf("createWorkQueue");
-  assert(size > 1000 && size <= 8_750, `${size} bytes`);
+  assert(size > 1000 && size <= 8_780, `${size} bytes`);
 });
 
 /** Largest number of gzipped bytes of a controller with each limiter. */
 const LIMITERS: Readonly<Record<string, number>> = {
-  createDefaultItemLimiter: 23_070,
-  createDefaultControllerLimiter: 23_920,
-  createExponentialLimiter: 24_560,
-  createFastSlowLimiter: 24_600,
-  createIgnoreEarlyLimiter: 24_600,
-  createJitterLimiter: 23_930,
-  createMaxOfLimiter: 23_710,
-  createMaxWaitLimiter: 23_840,
-  createPerGroupLimiter: 24_890,
-  createStepsLimiter: 24_660,
-  createBucketLimiter: 27_130,
+  createDefaultItemLimiter: 23_860,
+  createDefaultControllerLimiter: 24_700,
+  createExponentialLimiter: 25_350,
+  createFastSlowLimiter: 25_390,
+  createIgnoreEarlyLimiter: 25_390,
+  createJitterLimiter: 24_740,
+  createMaxOfLimiter: 24_520,
+  createMaxWaitLimiter: 24_630,
+  createPerGroupLimiter: 25_680,
+  createStepsLimiter: 25_460,
+  createBucketLimiter: 27_930,
 };
 
-Deno.test("a bundle holds only what it uses: a controller takes at most 24 kB with the default limiter", async () => {
+Deno.test("a bundle holds only what it uses: a controller takes at most 24.7 kB with the default limiter", async () => {
   for (const [limiter, most] of Object.entries(LIMITERS)) {
     const size = await sizeOf(...CONTROLLER, limiter);
     assert(size <= most, `${limiter}: ${size} bytes`);
