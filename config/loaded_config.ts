@@ -101,11 +101,11 @@ export class LoadedConfig implements WorkQueueConfig {
     return this.#contents.describe(name);
   }
 
-  queue<T>(name: string, options: RateLimitingQueueOptions<T> = {}): RateLimitingQueue<T> {
+  queue<T, R = unknown>(name: string, options: RateLimitingQueueOptions<T> = {}): RateLimitingQueue<T, R> {
     const { limiter, discipline, ...others } = this.#contents.queueTerms(name);
     requireObject("create queue", options);
     const given = withoutAbsent(options);
-    return createRateLimitingQueue<T>(limiter, {
+    return createRateLimitingQueue<T, R>(limiter, {
       name,
       ...withoutAbsent({ ...this.#surroundings.queueOptions, ...others }),
       ...(discipline === undefined || given.discipline !== undefined ? {} : { discipline: discipline() }),
@@ -113,13 +113,13 @@ export class LoadedConfig implements WorkQueueConfig {
     });
   }
 
-  runWorkers<T>(
+  runWorkers<T, R = unknown>(
     name: string,
-    queue: RateLimitingQueue<T> | SourcedQueue<T>,
-    handler: Handler<T>,
+    queue: RateLimitingQueue<T, R> | SourcedQueue<T>,
+    handler: Handler<T, [R][R extends unknown ? 0 : never]>,
     options: WorkerOptions<T> = {},
   ): WorkerPool<T> {
-    return runFollowing(this, name, queue, handler, options);
+    return runFollowing(this, name, queue, handler as Handler<T>, options);
   }
 
   onReload(prepare: Follower): () => void {

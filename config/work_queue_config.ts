@@ -78,7 +78,7 @@ export interface WorkQueueConfig extends ConfigContents {
    * @throws {RangeError} If the document has no queue with that name, or an option is a number out of range.
    * @throws {TypeError} If an option is unknown or has the wrong type.
    */
-  queue<T>(name: string, options?: RateLimitingQueueOptions<T>): RateLimitingQueue<T>;
+  queue<T, R = unknown>(name: string, options?: RateLimitingQueueOptions<T>): RateLimitingQueue<T, R>;
   /**
    * Runs the handler on the items of a queue, as {@linkcode runWorkers} does, with the options that the document
    * specifies for the queue named `name`. After a reload, a running pool follows the new document.
@@ -107,10 +107,10 @@ export interface WorkQueueConfig extends ConfigContents {
    * @throws {TypeError} If `queue` is not a queue from which workers can take items, `handler` is not a function, or an
    * option is unknown or has the wrong type.
    */
-  runWorkers<T>(
+  runWorkers<T, R = unknown>(
     name: string,
-    queue: RateLimitingQueue<T> | SourcedQueue<T>,
-    handler: Handler<T>,
+    queue: RateLimitingQueue<T, R> | SourcedQueue<T>,
+    handler: Handler<T, [R][R extends unknown ? 0 : never]>,
     options?: WorkerOptions<[T][T extends unknown ? 0 : never]>, // infers `T` only from the other parameters
   ): WorkerPool<T>;
   /**

@@ -1,12 +1,20 @@
 import type { Duration } from "../base/duration.ts";
+import type { Result } from "../base/result.ts";
 
 /** Processes one item.
  *
- * Returning means success: the item's failures are forgotten. Throwing or rejecting with any value means failure: the
+ * Returning means success: the item's failures are forgotten. A value that is not an {@linkcode Outcome} is the result,
+ * which `addAndWait` of the queue resolves with. Throwing or rejecting with any value means failure: the
  * item is retried after the limiter's delay. Use {@linkcode Outcome}, {@linkcode TerminalError} and
  * {@linkcode RetryAfterError} to request a different outcome.
  */
-export type Handler<T> = (item: T, context: HandlerContext) => void | Outcome | Promise<void | Outcome>;
+export type Handler<T, R = unknown> = (
+  item: T,
+  context: HandlerContext,
+) => HandlerResult<R> | Promise<HandlerResult<R>>;
+
+/** Value that a {@linkcode Handler} may return: nothing, only if results of the queue may be `undefined`. */
+export type HandlerResult<R> = R | Result<R> | Outcome | (undefined extends R ? void : never);
 
 /**
  * Reason for giving an item up:
@@ -84,8 +92,8 @@ export interface HandlerContext {
  * While an in-memory queue is shutting down or draining, `requeueAfter` and `requeue` mean plain success: the item is
  * done.
  *
- * Any other value that a handler returns means plain success. However, an object that looks like a misspelled outcome
- * fails the attempt.
+ * Any other value that a handler returns is its result, and means success. However, an object that looks like a
+ * misspelled outcome fails the attempt. `result(value)` returns any value as it is.
  */
 export type Outcome =
   | { requeueAfter: Duration; priority?: number | undefined }

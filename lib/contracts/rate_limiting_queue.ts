@@ -7,9 +7,33 @@ import type { AddOptions } from "./work_queue.ts";
  * A {@linkcode DelayingQueue} for items that failed. The queue's limiter decides how long each item is delayed before
  * the next attempt.
  *
+ * `R` is the type of the results, which handlers return.
+ *
  * Made by {@linkcode createRateLimitingQueue}. {@linkcode runWorkers} calls `addRateLimited` and `forget` for you.
  */
-export interface RateLimitingQueue<T> extends DelayingQueue<T>, GivenUpQueue<T> {
+export interface RateLimitingQueue<T, R = unknown> extends DelayingQueue<T>, GivenUpQueue<T> {
+  /**
+   * Adds the item, and waits for the result of the work on it: the promise resolves with the value that the handler
+   * returned in the first attempt that began after this call and succeeded. Calls whose adds are folded into one
+   * attempt get the same result. Failed attempts are retried as always, and the call keeps waiting.
+   *
+   * - If the handler returns `requeue`, the call keeps waiting. If it returns `requeueAfter`, or a consumer that took
+   *   the item with `get` calls `done`, the promise resolves to `undefined`.
+   * - If the item is given up, the promise rejects with a {@linkcode GivenUpError}, unless the item was added again
+   *   meanwhile.
+   * - If a shutdown drops the item, or the queue is shutting down already, the promise rejects with the code
+   *   `WQ_SHUT_DOWN`. After `cancel`, or after `cancelDelayed` of its only pending work, with `WQ_CANCELLED`.
+   *
+   * @param item The item.
+   * @param options The item's priority, and a `signal` that ends the waiting, but not the work.
+   * @returns The result. Nothing is kept for items that nobody awaits.
+   * @throws {TypeError} (as a rejection) If an option is unknown or has the wrong type. Then, the item is not added.
+   * @throws The signal's reason (as a rejection), if the signal aborts first. If it has aborted before the call, the
+   * item is not added.
+   * @throws The error that the queue's discipline or `keyOf` throws (as a rejection).
+   */
+  addAndWait(item: T, options?: AddAndWaitOptions): Promise<R>;
+
   /**
    * Adds the item after the delay that the limiter returns. Once the queue is shutting down, the item is not added, but
    * the limiter is still called, as in client-go. A drain with `delayed: "flush"` or `"wait"` still accepts retries of
@@ -48,6 +72,12 @@ export interface RateLimitingQueue<T> extends DelayingQueue<T>, GivenUpQueue<T> 
 
   /** Returns how many retries of the item the limiter has counted since the item was last forgotten. */
   numRequeues(item: T): number;
+}
+
+/** Options of {@linkcode RateLimitingQueue.addAndWait}. */
+export interface AddAndWaitOptions extends AddOptions {
+  /** Ends the waiting, but not the work. */
+  signal?: AbortSignal | undefined;
 }
 
 /** State of an item when it was cancelled. An item that was delayed as well has its other state. */

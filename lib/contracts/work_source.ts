@@ -265,7 +265,7 @@ export interface WorkAttempt<T> {
 /**
  * Decision on an item whose attempt has ended:
  *
- * - `"succeeded"`: its failures are forgotten;
+ * - `"succeeded"`: its failures are forgotten; `result` is what its handler returned;
  * - `"requeueAfter"`: its failures are forgotten, and it is added again after `delay` milliseconds;
  * - `"requeue"`: it is added again after the limiter's delay, and the attempt is counted;
  * - `"failed"`: as for `"requeue"`, but the item is added again no sooner than after `minDelay` milliseconds;
@@ -278,7 +278,7 @@ export interface WorkAttempt<T> {
  * throws an error if `priority` is given.
  */
 export type Ending =
-  | { readonly kind: "succeeded" }
+  | { readonly kind: "succeeded"; readonly result?: unknown }
   | { readonly kind: "requeueAfter"; readonly delay: number; readonly priority?: number | undefined }
   | { readonly kind: "requeue"; readonly priority?: number | undefined }
   | FailedEnding

@@ -600,9 +600,13 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
       this.#setDelayTimer();
     }
     return () => {
+      this.lostDelayed();
       for (const item of dropped) this.#tellDropped(item);
     };
   }
+
+  /** Called when delayed items were dropped. */
+  protected lostDelayed(): void {}
 
   /** Clears the delays of dropped items in their records, in slices. */
   #forgetDropped(): void {

@@ -13,17 +13,19 @@ import type {
 } from "../contracts/given_up.ts";
 import type { FailedAttempt, RateLimiter } from "../contracts/rate_limiter.ts";
 import type {
+  AddAndWaitOptions,
   CancelledFrom,
   RateLimitedAddOptions,
   RateLimitingQueue,
   RateLimitingQueueOptions,
 } from "../contracts/rate_limiting_queue.ts";
-import type { GivenUpEnding, HeldNews } from "../contracts/work_source.ts";
+import type { Ending, GivenUpEnding, HeldNews } from "../contracts/work_source.ts";
 import { NONE, type Records } from "../structures/records.ts";
+import { AwaitedKeys } from "./awaited_keys.ts";
 import { DelayedQueue } from "./delayed_queue.ts";
 import { FailedKeys } from "./failed_keys.ts";
 import { liveDuration } from "./live_duration.ts";
-import { priorityOf } from "./options.ts";
+import { priorityOf, signalOf } from "./options.ts";
 import { AGAIN, BLOCKED, CANCELLED, POSITION, PROCESSING, READY, REFUSED } from "./positions.ts";
 import type { RecordLease } from "./record_lease.ts";
 import { RemovableFifo } from "./fifo_order.ts";
@@ -40,6 +42,8 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   readonly failures: FailedKeys;
   /** Whether a hand-out was ever cancelled, so that attempts must look. */
   #mayBeCancelled = false;
+  /** Keys whose results are awaited; `undefined` until one is. */
+  #awaited: AwaitedKeys | undefined = undefined;
 
   constructor(limiter: RateLimiter<T>, options: RateLimitingQueueOptions<T>) {
     super(options);
@@ -82,6 +86,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     if (this.#limiter.next !== undefined && this.#limiter.countsFailures !== false) {
       record = this.failures.note(record, key, item, now + ms, delay !== NOT_COUNTED, undefined);
     }
+    if (this.#awaited !== undefined && this.positionIn(record) >= PROCESSING) this.#awaited.note(key, "kept");
     this.retryAfter(record, key, item, ms, priority, false, now);
   }
 
@@ -106,6 +111,53 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     this.forgetKey(this.key(item), item);
   }
 
+  addAndWait(item: T, options?: AddAndWaitOptions): Promise<unknown> {
+    try {
+      const priority = priorityOf(options, ["priority", "signal"]);
+      const signal = signalOf(ADD, options && { signal: options.signal });
+      if (signal?.aborted) return Promise.reject(signal.reason);
+      if (this.ignoresAdds) throw shutDownError();
+      const key = this.key(item);
+      const isProcessing = this.positionIn(this.records.of(key)) >= PROCESSING;
+      this.addNow(key, item, priority);
+      this.#awaited ??= new AwaitedKeys();
+      this.onEnd ??= (ended) => this.#awaited!.ended(ended, this.#isPending(ended), () => this.#lossOf());
+      this.attend();
+      return this.#awaited.wait(key, isProcessing, signal);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** Reports whether a key will be handed out, or is processing. */
+  #isPending(key: unknown): boolean {
+    const record = this.records.of(key);
+    return record !== NONE && (this.positionIn(record) !== 0 || this.dueAtOf(record) !== undefined);
+  }
+
+  /** Returns the error for calls whose item will not be handed out again. */
+  #lossOf(): Error {
+    return this.ignoresAdds ? shutDownError() : cancelledError();
+  }
+
+  /** Notes how the hand-out of a key ends, for calls that await its result. */
+  protected noteEnding(lease: RecordLease<T>, ending: Ending): void {
+    if (this.#awaited !== undefined && lease.position !== 0) this.#awaited.note(lease.key, ending);
+  }
+
+  protected override lostDelayed(): void {
+    this.#awaited?.rejectLost((key) => this.#isPending(key), shutDownError);
+  }
+
+  override cancelDelayed(item: T): boolean {
+    const isDelayed = super.cancelDelayed(item);
+    if (isDelayed && this.#awaited !== undefined) {
+      const key = this.key(item);
+      if (!this.#isPending(key)) this.#awaited.reject(key, cancelledError);
+    }
+    return isDelayed;
+  }
+
   cancel(item: T, reason?: unknown): CancelledFrom | undefined {
     const key = this.key(item);
     const record = this.records.of(key);
@@ -117,9 +169,10 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     this.tellCancelled();
     if (position === "running") {
       this.#mayBeCancelled = true;
-      this.tellHolder({ key, kind: "cancelled", reason: reason ?? cancelled() });
+      this.tellHolder({ key, kind: "cancelled", reason: reason ?? cancelledError() });
     }
     this.forgetKey(key, item);
+    this.#awaited?.reject(key, () => cancelledError(reason));
     return position;
   }
 
@@ -316,9 +369,12 @@ function keepsNone(action: string): Promise<never> {
   return Promise.reject(argumentError(action, "the queue keeps none; set the option 'keepGivenUp'", Error));
 }
 
-/** Returns the reason for which the work on an item ends, if the caller of `cancel` gave none. */
-function cancelled(): Error {
-  return withCode("WQ_CANCELLED", new Error("The item was cancelled"));
+function cancelledError(reason?: unknown): Error {
+  return withCode("WQ_CANCELLED", new Error("The item was cancelled", reason === undefined ? {} : { cause: reason }));
+}
+
+function shutDownError(): Error {
+  return withCode("WQ_SHUT_DOWN", new Error("The queue was shut down before the item was done"));
 }
 
 /** Returns a key as limiters get it. */

@@ -17,6 +17,7 @@ import { SourceQueue } from "./source_queue.ts";
 export type * from "../contracts/given_up.ts";
 export type * from "../contracts/rate_limiter.ts";
 export type * from "../contracts/rate_limiting_queue.ts";
+export { GivenUpError } from "./given_up_error.ts";
 export { NOT_COUNTED } from "../base/brands.ts";
 export { createGivenUpStore } from "./given_up_store.ts";
 export * from "./delaying_queue.ts";
@@ -47,6 +48,7 @@ export * from "./delaying_queue.ts";
  * ```
  *
  * @typeParam T The type of the items.
+ * @typeParam R The type of the results, for `addAndWait`. Handlers must return it.
  * @param limiter Decides how long an item is delayed. Several queues may share it.
  * @param options The queue's options. All are optional.
  * @returns An empty queue.
@@ -56,10 +58,10 @@ export * from "./delaying_queue.ts";
  * @throws {Error} If another queue has the store of the option `keepGivenUp`.
  * @throws Any error that the metrics provider throws when it creates a metric.
  */
-export function createRateLimitingQueue<T>(
+export function createRateLimitingQueue<T, R = unknown>(
   limiter: RateLimiter<T>,
   options: RateLimitingQueueOptions<T> = {},
-): RateLimitingQueue<T> {
+): RateLimitingQueue<T, R> {
   if (!hasMethods(limiter, "when", "forget", "numRequeues")) {
     const isConfig = typeof (limiter as { type?: unknown } | null | undefined)?.type === "string";
     const rule = isConfig
@@ -76,9 +78,10 @@ export function createRateLimitingQueue<T>(
     throw argumentError(ACTION, "'forgetAfter' is an option of the queue, not of its limiter", TypeError);
   }
   const { keepGivenUp } = options;
-  return keepGivenUp === undefined
+  const queue: RateLimitingQueue<T> = keepGivenUp === undefined
     ? new SourceQueue(limiter, options)
     : (keepGivenUp as object as MakesKeeper)[KEEPER](limiter, options);
+  return queue as RateLimitingQueue<T, R>;
 }
 
 const ACTION = "create rate limiting queue";

@@ -105,6 +105,8 @@ export abstract class RecordQueue<T> {
    * skip all of them with one look at this field.
    */
   protected isAttended = false;
+  /** Called when a hand-out of a key has ended, if results of items were ever awaited. */
+  protected onEnd: ((key: unknown) => void) | undefined = undefined;
 
   constructor(options: WorkQueueOptions<T>) {
     const { name = "", keyOf, discipline, clock, metrics, priorityLevels } = options;
@@ -131,7 +133,12 @@ export abstract class RecordQueue<T> {
   /** Replaces the observer of the queue's keys. */
   observe(change: Parameters<ObservedQueue["observe"]>[0]): void {
     this.observer = change(this.observer);
-    this.isAttended = this.hasCallers || this.observer !== undefined;
+    this.attend();
+  }
+
+  /** Must be called when a caller, an observer or `onEnd` comes or goes. */
+  protected attend(): void {
+    this.isAttended = this.hasCallers || this.observer !== undefined || this.onEnd !== undefined;
   }
 
   /**
@@ -510,13 +517,14 @@ export abstract class RecordQueue<T> {
 
   #endAttended(record: number, state: number, tellsOrder: boolean): void {
     const { observer, records } = this;
-    const key = observer && records.keyOf(record);
+    const key = records.keyOf(record);
     const handOut = observer && records.linkOf(record);
     const startedAt = observer?.leaving(record);
     try {
       this.leave(record, state, tellsOrder);
     } finally {
       observer?.finished(key, startedAt, handOut!);
+      this.onEnd?.(key);
       // The discipline may have blocked other keys until this key was done. An observer is told of the queue's end.
       if (this.hasCallers || (this.isShutDown && this.size === 0)) this.serve();
     }

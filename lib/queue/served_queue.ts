@@ -233,7 +233,7 @@ export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, Obse
     if (!this.isPlain) this.#setTimer();
     this.isWatched = this.#watchers.size > 0;
     this.hasCallers = this.isWatched || this.#getters.length + this.#drainers.length > 0;
-    this.isAttended = this.hasCallers || this.observer !== undefined;
+    this.attend();
   }
 
   /**

@@ -44,6 +44,7 @@ export class SourceQueue<T> extends LimitedQueue<T> implements WorkSource<T> {
 
   finish(attempt: SourceAttempt<T>, ending: Ending, report: Report<T>): void {
     const { lease } = attempt;
+    this.noteEnding(lease, ending);
     switch (ending.kind) { // no `default` case: a kind without a case is a type error
       case "succeeded":
       case "cancelled":

@@ -1,7 +1,7 @@
 import { withCode } from "../base/error_codes.ts";
 import { argumentError } from "../base/errors.ts";
 import { askedBy } from "../base/thrown.ts";
-import type { GiveUpReason, Outcome } from "../contracts/handler.ts";
+import type { GiveUpReason } from "../contracts/handler.ts";
 import type { Ending, WorkAttempt, WorkSource } from "../contracts/work_source.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Reports } from "./reports.ts";
@@ -48,7 +48,7 @@ export class Outcomes<T> {
   /**
    * Ends an attempt whose handler returned. Throws if the attempt has timed out or the requested outcome is impossible.
    */
-  succeed(attempt: Attempt<T>, outcome: void | Outcome): void {
+  succeed(attempt: Attempt<T>, outcome: unknown): void {
     if (attempt.rare !== undefined) {
       if (attempt.rare.isCancelled) return this.#carryOut(attempt, CANCELLED);
       if (attempt.rare.timedOut !== undefined) throw attempt.rare.timedOut.error;
@@ -56,7 +56,7 @@ export class Outcomes<T> {
     this.#carryOut(attempt, outcome === undefined ? SUCCEEDED : this.#requested(attempt, outcome));
   }
 
-  #requested(attempt: Attempt<T>, outcome: Outcome): Ending {
+  #requested(attempt: Attempt<T>, outcome: unknown): Ending {
     return requestedEnding(outcome, () => this.#source.takesBack(attempt, "requeue"));
   }
 

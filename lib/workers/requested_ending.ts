@@ -1,7 +1,7 @@
 import { requireDuration } from "../base/duration_arguments.ts";
 import { argumentError, inspect } from "../base/errors.ts";
+import { RESULT, type Result } from "../base/result.ts";
 import { suggest } from "../base/suggest.ts";
-import type { Outcome } from "../contracts/handler.ts";
 import type { Ending } from "../contracts/work_source.ts";
 import { priorityOf } from "../queue/options.ts";
 
@@ -9,15 +9,17 @@ import { priorityOf } from "../queue/options.ts";
 export const SUCCEEDED: Ending = { kind: "succeeded" };
 
 /**
- * Returns the ending for a value that the handler returned. Throws if the requested outcome is impossible.
+ * Returns the ending for a value that the handler returned and that is not `undefined`. Throws if the requested outcome
+ * is impossible.
  *
  * @param mayRequeue Reports whether the source takes the item back if the handler requested `requeue`.
  */
-export function requestedEnding(outcome: Outcome, mayRequeue: () => boolean): Ending {
+export function requestedEnding(outcome: unknown, mayRequeue: () => boolean): Ending {
+  if (RESULT in Object(outcome)) return { kind: "succeeded", result: (outcome as Result<unknown>)[RESULT] };
   const { requeue, requeueAfter, priority } = (outcome ?? {}) as Record<string, unknown>;
   if (requeue === undefined && requeueAfter === undefined) {
     refuseMisspelt(outcome, isLikeRequeue);
-    return SUCCEEDED;
+    return { kind: "succeeded", result: outcome };
   }
   if (requeue || requeueAfter !== undefined) refuseMisspelt(outcome, isLikePriority);
   const delay = requeueAfter === undefined ? 0 : requireDuration("requeue item", "requeueAfter", requeueAfter);

@@ -13,6 +13,7 @@ import { startPool } from "./pool.ts";
 export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";
 export type { SOURCE } from "../base/brands.ts";
+export { type Result, result } from "../base/result.ts";
 export { TerminalError } from "../base/errors.ts";
 export { adaptThrottle } from "../tokens/adapt_throttle.ts";
 export { RetryAfterError, type RetryAfterResponse, type RetryScope } from "../base/retry_after_error.ts";
@@ -53,6 +54,7 @@ export type * from "../contracts/workers.ts";
  * ```
  *
  * @typeParam T The type of the items.
+ * @typeParam R The type of the results.
  * @param queue The source of items, to which failed items are added again: a rate limiting queue, or a queue outside
  * this process that offers its own source.
  * @param handler Function that processes one item.
@@ -63,12 +65,12 @@ export type * from "../contracts/workers.ts";
  * function.
  * @throws {TypeError} If an option is unknown or has the wrong type.
  */
-export function runWorkers<T>(
-  queue: RateLimitingQueue<T> | SourcedQueue<T>,
-  handler: Handler<T>,
+export function runWorkers<T, R = unknown>(
+  queue: RateLimitingQueue<T, R> | SourcedQueue<T>,
+  handler: Handler<T, NotInferred<R>>,
   options: WorkerOptions<NotInferred<T>> = {},
 ): WorkerPool<T> {
-  return startPool(queue, handler, options as WorkerOptions<T>);
+  return startPool(queue, handler as Handler<T>, options as WorkerOptions<T>);
 }
 
 /**

@@ -84,11 +84,11 @@ export interface TracedHandlerOptions<T> {
  * @throws {TypeError} If `tracer` is not a tracer, if `handler` is not a function, or if `adds` is not a result
  * of `tracedAdds`.
  */
-export function tracedHandler<T>(
+export function tracedHandler<T, R = unknown>(
   tracer: Tracer,
-  handler: Handler<T>,
+  handler: Handler<T, R>,
   { adds }: TracedHandlerOptions<T> = {},
-): Handler<T> {
+): Handler<T, R> {
   if (!hasMethods(tracer, "startActiveSpan")) {
     throw invalidArgument("trace handler", "tracer", "must be a Tracer of @opentelemetry/api", tracer);
   }
