@@ -7,8 +7,8 @@
 # 75  EX_TEMPFAIL: the server answered 429 or 5xx, or could not be reached
 # 1   anything else, such as a full disk
 #
-# If the server's Retry-After header is a number of seconds, the script passes it on to workqueue run. Before 7.84, curl
-# can't print headers, and the limiter decides about the delay.
+# The script passes the server's Retry-After header on to workqueue run: a number of seconds, or a date. Before 7.84,
+# curl can't print headers, and the limiter decides about the delay.
 
 url=$1
 file=$2
@@ -24,7 +24,7 @@ case $? in
 esac
 
 status=${answer%% *}
-seconds=${answer#* }
+after=${answer#* }
 case $status in
 2??)
   mv -- "$file.part" "$file" || exit 1
@@ -34,9 +34,9 @@ case $status in
 *) code=65 ;;
 esac
 
-case $seconds in
-'' | *[!0-9]*) ;; # no header, or a date
-*) echo "retry-after: $seconds" >&2 ;;
+case $after in
+'' | %header*) ;; # no header, or an old curl
+*) echo "retry-after: $after" >&2 ;;
 esac
 echo "HTTP status $status" >&2
 exit $code

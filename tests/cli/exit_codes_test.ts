@@ -1,6 +1,6 @@
 /** Tests of exit codes that decide about retries: `--give-up-on` and `--retry-after-on`. */
 
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { someRuntimes, Workspace } from "./cli.ts";
 
 const QUICK = ["run", "--concurrency", "1", "--backoff", "1ms..1ms", "--report", "report.jsonl"];
@@ -59,6 +59,61 @@ Deno.test("exit codes: a failure that asks for a delay counts as a retry", async
   assertEquals(code, 1);
   assertEquals(workspace.report().map(({ attempts, reason, exitCode }) => [attempts, reason, exitCode]), [
     [3, "maxRetries", 75],
+  ]);
+});
+
+/** Script whose first command refuses. The file `log` has the item of each command. */
+const REFUSES_ONCE = `echo "$1" >> log; name="began $(echo "$1" | tr / _)"; [ -e "$name" ] || touch "$name"
+if mkdir refused 2> none; then echo retry-after: 600ms >&2; exit 75; fi`;
+
+/** Returns the milliseconds from the first command of an item to that of another one. */
+function between(workspace: Workspace, ...items: [string, string]): number {
+  const [first, second] = items.map((item) => {
+    return Deno.statSync(`${workspace.directory}/began ${item.replace("/", "_")}`).mtime!.getTime();
+  });
+  return second! - first!;
+}
+
+const REFUSED = ["-j1", "--backoff", "1ms..1ms", "--retries", "0", "--retry-after-on", "75", "--retry-after-scope"];
+
+for (const queue of [[], ["--queue", "jobs.db"]]) {
+  const where = queue.length === 0 ? "in memory" : "in a file";
+  Deno.test(`exit codes: --retry-after-scope run lets no item begin during the delay (${where})`, async () => {
+    await using workspace = new Workspace();
+    const run = ["run", ...queue, ...REFUSED, "run"];
+    const { code } = await workspace.run([...run, ...sh(REFUSES_ONCE), ":::", "a", "b"]);
+    assertEquals(code, 0, "the refusal is no failure");
+    assertEquals(workspace.read("log").split("\n").sort(), ["", "a", "a", "b"]);
+    assert(between(workspace, "a", "b") >= 600);
+  });
+
+  Deno.test(`exit codes: --retry-after-scope group delays the items of its group (${where})`, async () => {
+    await using workspace = new Workspace();
+    const items = ["x/1", "x/2", "y/1"];
+    const run = ["run", ...queue, "--group-by", "/", ...REFUSED, "group"];
+    const { code } = await workspace.run([...run, ...sh(REFUSES_ONCE), ":::", ...items]);
+    assertEquals(code, 0, "the refusal is no failure");
+    assertEquals(workspace.read("log").split("\n").slice(0, 2), ["x/1", "y/1"]);
+    assert(between(workspace, "x/1", "x/2") >= 600);
+  });
+}
+
+Deno.test("exit codes: --retry-after-scope run delays all items of the workers of a queue", async () => {
+  await using workspace = new Workspace();
+  const queue = ["--queue", "jobs.db"];
+  await workspace.run(["push", ...queue], "a\nb\n");
+  const { code } = await workspace.run(["work", ...queue, "--until-empty", ...REFUSED, "run", ...sh(REFUSES_ONCE)]);
+  assertEquals(code, 0, "the refusal is no failure");
+  assertEquals(workspace.read("log").split("\n").sort(), ["", "a", "a", "b"]);
+});
+
+Deno.test("exit codes: --retry-after-scope group is refused without groups", async () => {
+  await using workspace = new Workspace();
+  const { code, stderr } = await workspace.run(["run", "--retry-after-scope", "group", "--", "true"], "a\n");
+  assertEquals([code, stderr], [
+    2,
+    "workqueue: Cannot delay groups: --retry-after-scope group needs --group-by, or a discipline with a separator in the " +
+    "config\n",
   ]);
 });
 

@@ -270,6 +270,7 @@ const WRONG: Record<string, [string, string]> = {
   ],
   "--give-up-on": ["0,65", "It must be exit codes from 1 to 255, such as 65 or 64,65."],
   "--retry-after-on": ["75,", "It must be exit codes from 1 to 255, such as 65 or 64,65."],
+  "--retry-after-scope": ["queue", "It must be item, group or run."],
   "--halt": ["later,fail=1", "It must have the form soon,fail=1 or now,fail=10%."],
   "--output": ["lines", "It must be line or group."],
   "--stderr": ["hide", "It must be pass or auto."],

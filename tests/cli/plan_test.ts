@@ -36,6 +36,7 @@ const PLAN: RunPlan = {
   jitter: undefined,
   giveUpOn: [],
   retryAfterOn: [],
+  retryAfterScope: "item",
   halt: undefined,
   report: undefined,
   record: undefined,
@@ -118,6 +119,11 @@ const CHANGES: Record<FlagName, [args: string[], change: Partial<RunPlan>][]> = 
   "give-up-on": [
     [["--give-up-on", "65"], { giveUpOn: [65] }],
     [["--give-up-on", "1,65,255", "--retry-after-on", "75"], { giveUpOn: [1, 65, 255], retryAfterOn: [75] }],
+  ],
+  "retry-after-scope": [
+    [["--retry-after-scope", "run"], { retryAfterScope: "queue" }],
+    [["--retry-after-scope", "group"], { retryAfterScope: "group" }],
+    [["--retry-after-scope", "item"], { retryAfterScope: "item" }],
   ],
   "retry-after-on": [[["--retry-after-on", "75,69"], { retryAfterOn: [75, 69] }]],
   rate: [

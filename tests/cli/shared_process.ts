@@ -11,6 +11,9 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import type { Order } from "./shared_command.ts";
 
+// A script may send a signal to its run at the end of the run.
+for (const signal of ["SIGINT", "SIGTERM", "SIGQUIT", "SIGHUP"]) process.on(signal, () => {});
+
 for await (const line of createInterface({ input: process.stdin })) {
   const { args, directory, input, mark } = JSON.parse(line) as Order;
   const { main } = await import("../../packages/cli/main.ts");
@@ -23,3 +26,4 @@ for await (const line of createInterface({ input: process.stdin })) {
   stderr.write(`${mark}\n`);
   await flushed();
 }
+process.exit();

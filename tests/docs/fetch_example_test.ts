@@ -69,7 +69,7 @@ testWithCurl("its exit codes decide about retries", async () => {
   assertEquals(["1.html", "2.html", "4.html"].map((file) => workspace.read(file)), ["/here", "/here", "at last"]);
 });
 
-testWithCurl("it passes on the seconds of Retry-After, and no date", async () => {
+testWithCurl("it passes on the seconds or the date of Retry-After", async () => {
   await using workspace = new Workspace();
   await using server = serve();
   const items = ["down", "later"].map((path) => `http://127.0.0.1:${server.addr.port}/${path}`);
@@ -77,7 +77,7 @@ testWithCurl("it passes on the seconds of Retry-After, and no date", async () =>
   assertStringIncludes((await workspace.run(args)).stderr, "exit code 75 after 1 attempt: HTTP status 503\n");
   assertEquals(workspace.report().map(({ exitCode, stderr }) => [exitCode, stderr]), [
     [75, "retry-after: 3600\nHTTP status 503\n"],
-    [75, "HTTP status 503\n"],
+    [75, "retry-after: Wed, 21 Oct 2015 07:28:00 GMT\nHTTP status 503\n"],
   ]);
 });
 

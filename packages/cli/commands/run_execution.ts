@@ -47,6 +47,7 @@ export async function executeRun(
     isDistinct: plan.isDistinct,
     giveUpOn: plan.giveUpOn,
     retryAfterOn: plan.retryAfterOn,
+    retryAfterScope: plan.retryAfterScope,
     results: prepared.results,
     createOutput: (context) =>
       prepared.createOutput({

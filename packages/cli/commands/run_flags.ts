@@ -16,6 +16,7 @@ import {
   parseRate,
   parseResults,
   parseRetries,
+  parseScope,
   parseSeparator,
   parseStderr,
   parseTimeout,
@@ -162,6 +163,14 @@ export const RUN_FLAGS = {
     parse: parseExitCodes,
     default: [],
     field: "retryAfterOn",
+  },
+  "retry-after-scope": {
+    takes: "<scope>",
+    help: "item, group or run: what a line retry-after: delays, see --retry-after-on",
+    parse: parseScope,
+    default: "item",
+    shownDefault: "item",
+    field: "retryAfterScope",
   },
   rate: {
     takes: "<n/unit>",

@@ -15,6 +15,7 @@ import type { RemoteSource } from "../run/remote_run.ts";
 import type { LoadRecorder } from "../run/load_recorder.ts";
 import { RunMetrics } from "../run/statistics.ts";
 import { stderr } from "../system/standard_streams.ts";
+import { UsageError } from "../system/usage_error.ts";
 import { VERSION } from "../version.ts";
 import type { DashboardServer } from "../view/dashboard_server.ts";
 import { loadProgress, type ShowProgress } from "../view/progress.ts";
@@ -76,6 +77,11 @@ export async function prepareItems(plan: RunPlan, standardInput: Readable): Prom
     jitter: plan.jitter,
     load,
   });
+  if (plan.retryAfterScope === "group" && config.separator === undefined) {
+    throw new UsageError(
+      "Cannot delay groups: --retry-after-scope group needs --group-by, or a discipline with a separator in the config",
+    );
+  }
   const template = new CommandTemplate(plan.command, {
     fields: await fieldsOf(plan),
     replaces: plan.replaces,

@@ -3,6 +3,7 @@
  * is invalid.
  */
 
+import type { RetryScope } from "@workqueue/core";
 import { tryParseDuration } from "@workqueue/core/internal";
 import { InvalidArgumentError } from "commander";
 import { STANDARD_INPUT } from "../items/input.ts";
@@ -116,6 +117,13 @@ export function parseExitCodes(text: string): readonly number[] {
   const codes = text.split(",").map((code) => /^\d+$/.test(code) ? Number(code) : 0);
   if (codes.every((code) => code >= 1 && code <= MAX_EXIT_CODE)) return codes;
   throw new InvalidArgumentError(`It must be exit codes from 1 to ${MAX_EXIT_CODE}, such as 65 or 64,65.`);
+}
+
+/** Parses the scope of the line `retry-after:`. */
+export function parseScope(text: string): RetryScope {
+  if (text === "item" || text === "group") return text;
+  if (text === "run") return "queue";
+  throw new InvalidArgumentError("It must be item, group or run.");
 }
 
 /** Parses the path of a file that a run writes: of its report, or of its trace. */

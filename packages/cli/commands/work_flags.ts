@@ -12,7 +12,17 @@ export interface WorkFlags extends QueueFlags {
 /** Options of `workqueue run` that `workqueue work` has too, in the order of the help. */
 const SHARED: readonly FlagName[] = [
   ...["json", "colsep", "replace", "no-append", "concurrency", "retries", "timeout", "backoff", "jitter"] as const,
-  ...["give-up-on", "retry-after-on", "rate", "tag", "output", "group", "line-buffer", "stderr"] as const,
+  ...[
+    "give-up-on",
+    "retry-after-on",
+    "retry-after-scope",
+    "rate",
+    "tag",
+    "output",
+    "group",
+    "line-buffer",
+    "stderr",
+  ] as const,
   ...["results", "quiet", "config", "plugin"] as const,
 ];
 

@@ -29,7 +29,7 @@ export function queueFileOf(queue: string): QueueFile | undefined {
   return path === undefined ? undefined : { path, name };
 }
 
-/** Reports whether somebody means a file with a name that is one of a queue on a server: it exists, or ends as a file. */
+/** Reports whether a name of a queue on a server is meant as a file: the file exists, or the name ends like one. */
 export function isMeantAsFile(queue: string): boolean {
   return OTHER_ENDING.test(queue) || existsSync(queue);
 }

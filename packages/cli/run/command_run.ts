@@ -1,3 +1,4 @@
+import { RetryAfterError, type RetryScope } from "@workqueue/core";
 import { setMaxListeners } from "node:events";
 import type { OutputContext, RunOutput } from "../output/run_output.ts";
 import { orAborted } from "../system/or_aborted.ts";
@@ -6,6 +7,8 @@ import { type Halt, isTooMany } from "./halt.ts";
 
 /** Settings of a {@linkcode CommandRun}. */
 export interface CommandRunSettings extends AttemptSettings {
+  /** Items to which the minimum delay of a retry applies. */
+  readonly retryAfterScope: RetryScope;
   /** Starts the output of the run. */
   createOutput(context: OutputContext): RunOutput;
   /** Limit on given-up items, at which the run ends early; `undefined` for no limit. */
@@ -120,6 +123,11 @@ export abstract class CommandRun {
     onHalt();
     this.stop();
     if (halt.when === "now") this.killCommands();
+  }
+
+  /** Returns the error of a failed attempt whose retry has a minimum delay, in milliseconds. */
+  protected retryAfter(minDelay: number, reason: string): RetryAfterError {
+    return new RetryAfterError(minDelay, reason, { scope: this.#settings.retryAfterScope });
   }
 
   /** Ends the run immediately because of an error that affects more than one item. */

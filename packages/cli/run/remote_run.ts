@@ -1,11 +1,4 @@
-import {
-  type GiveUpReason,
-  type HandlerContext,
-  type Outcome,
-  RetryAfterError,
-  TerminalError,
-  type WorkerPool,
-} from "@workqueue/core";
+import { type GiveUpReason, type HandlerContext, type Outcome, TerminalError, type WorkerPool } from "@workqueue/core";
 import type { RemoteQueue } from "@workqueue/engine";
 import { setTimeout as delay } from "node:timers/promises";
 import { bytesOf } from "../items/input.ts";
@@ -246,7 +239,7 @@ export class RemoteRun extends CommandRun {
         const { minDelay } = result;
         throw this.#failureOf(
           item,
-          (reason) => minDelay > 0 ? new RetryAfterError(minDelay, reason) : new Error(reason),
+          (reason) => minDelay > 0 ? this.retryAfter(minDelay, reason) : new Error(reason),
         );
       }
     }

@@ -264,7 +264,7 @@ export class Run extends CommandRun {
       case "not-begun":
         return { requeue: true };
       case "failed":
-        if (result.minDelay > 0) throw new RetryAfterError(result.minDelay, this.#countFailing(item));
+        if (result.minDelay > 0) throw this.retryAfter(result.minDelay, this.#countFailing(item));
         throw new AttemptError(this.#countFailing(item));
       case "hopeless":
         throw new TerminalError(this.#countFailing(item));
