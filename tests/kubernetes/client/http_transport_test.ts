@@ -334,6 +334,26 @@ Deno.test("a request that times out ends the watches that were silent as long", 
   await chunks.return!();
 });
 
+Deno.test("a watch that times out ends no other one: only its list may be slow", async () => {
+  using time = new FakeTime();
+  const writes: ((text: string) => void)[] = [];
+  await using server = await ApiServer.start((request, response) => {
+    if (request.url !== "/watch") return;
+    writes.push((text) => response.write(text));
+    response.write("open");
+  });
+  using transport = transportTo({ server: server.url });
+  const other = await openWatch(transport);
+  const slow = await send(transport, { path: "/watch", isAlone: true, idleTimeout: 3000 });
+  const ended = assertRejects(() => textOf(slow), Error, "nothing arrived for 3000 ms");
+  await time.tickAsync(2000);
+  await time.tickAsync(3000);
+  await ended;
+  writes[0]!("news");
+  assertEquals((await other.next()).value, "news");
+  await other.return!();
+});
+
 Deno.test("the system probes the connection of a watch, until it is closed", () => {
   using time = new FakeTime();
   const calls: unknown[][] = [];
