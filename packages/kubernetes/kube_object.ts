@@ -70,8 +70,13 @@ export type DeepReadonly<T> = T extends readonly (infer E)[] ? readonly DeepRead
 
 /** Object to create or to apply: the fields that are set, and metadata. Undefined fields are left out. */
 export type Wanted<T extends KubeObject> =
-  & { readonly [K in Exclude<keyof T, "metadata">]?: DeepReadonly<T[K]> | undefined }
+  & { readonly [K in Exclude<keyof T, "metadata">]?: PartOf<T[K]> | undefined }
   & { readonly metadata: ObjectMeta };
+
+/** Part of a value: any of its fields, at any depth. */
+export type PartOf<T> = T extends readonly (infer E)[] ? readonly PartOf<E>[]
+  : T extends object ? { readonly [K in keyof T]?: PartOf<T[K]> | undefined }
+  : T;
 
 /** Changes to an object, as a merge patch: `null` removes a field, and a list is replaced as a whole. */
 export type MergePatch<T> = T extends readonly unknown[] ? DeepReadonly<T>

@@ -29,6 +29,7 @@ export {
   type MergePatch,
   type ObjectMeta,
   type OwnerReference,
+  type PartOf,
   type Wanted,
 } from "./kube_object.ts";
 export { LeaderLease, type LeaseOptions } from "./lease/leader_lease.ts";

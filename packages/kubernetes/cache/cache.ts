@@ -6,7 +6,7 @@ import { AppliedValues } from "./applied.ts";
 import type { Change } from "./change.ts";
 import type { ApplyOptions, CacheOptions, DeleteOptions, PatchOptions } from "./contract.ts";
 import { ListWatch } from "./list_watch.ts";
-import { withoutOldOwner, withOwner } from "./owner.ts";
+import { requireNoOtherOwner, withoutOldOwner, withOwner } from "./owner.ts";
 import { type ObjectRequest, ObjectRequests } from "./requests.ts";
 import { KindResource } from "./resource.ts";
 import { fieldTerms, fieldTest, labelTest } from "./selectors.ts";
@@ -128,11 +128,13 @@ export class Cache<T extends KubeObject> {
    *
    * @throws {ApiError} If the server refuses the object.
    * @throws {TypeError} If the owner is in another namespace, or has no uid.
+   * @throws {Error} If another object controls the object already.
    */
   async apply(wanted: Wanted<T>, { owner, force = true }: ApplyOptions = {}): Promise<DeepReadonly<T>> {
     const content = { ...wanted as KubeObject, apiVersion: this.apiVersion, kind: this.kind };
     const body = owner === undefined ? content : withOwner(content, owner);
     const found = this.#store.get(keyOf(body));
+    if (found) requireNoOtherOwner(found as KubeObject, body);
     if (found && this.#applied.has(body, found)) return found as DeepReadonly<T>;
     const request = { query: { force }, body, contentType: "application/apply-patch+yaml" };
     const send = () => this.#write("PATCH", body, request);

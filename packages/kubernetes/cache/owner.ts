@@ -1,5 +1,5 @@
 import { argumentError } from "@workqueue/core/internal";
-import type { DeepReadonly, KubeObject, OwnerReference } from "../kube_object.ts";
+import { type DeepReadonly, keyOf, type KubeObject, type OwnerReference } from "../kube_object.ts";
 
 const ACTION = "apply object";
 
@@ -19,15 +19,35 @@ export function withOwner(wanted: KubeObject, owner: DeepReadonly<KubeObject>): 
 }
 
 /**
+ * Checks that an object isn't controlled by another owner than a value that is applied to it. Two owners would take the
+ * object from each other for ever.
+ *
+ * @throws {Error} If it is.
+ */
+export function requireNoOtherOwner(object: KubeObject, wanted: KubeObject): void {
+  const [other, owner] = [controllerOf(object), controllerOf(wanted)];
+  if (other === undefined || owner === undefined || isSameOwner(other, owner)) return;
+  throw argumentError(ACTION, `${other.kind} "${other.name}" controls "${keyOf(object)}" already`, Error);
+}
+
+function controllerOf({ metadata: { ownerReferences = [] } }: KubeObject): OwnerReference | undefined {
+  return ownerReferences.find(({ controller }) => controller);
+}
+
+/** Reports whether two references name the same owner, which may have been created again. */
+function isSameOwner(one: OwnerReference, other: OwnerReference): boolean {
+  return one.name === other.name && one.kind === other.kind && groupOf(one.apiVersion) === groupOf(other.apiVersion);
+}
+
+/**
  * Returns the references of an object without the one to an owner that was deleted and created again; `undefined` if
  * there is none. The server would keep both references, and refuses two controllers.
  */
 export function withoutOldOwner(object: KubeObject, wanted: KubeObject): readonly OwnerReference[] | undefined {
   const references = object.metadata.ownerReferences ?? [];
-  const owner = wanted.metadata.ownerReferences?.find(({ controller }) => controller);
-  const isOld = ({ apiVersion, kind, name, uid, controller }: OwnerReference) =>
-    controller && owner !== undefined && uid !== owner.uid && name === owner.name && kind === owner.kind &&
-    groupOf(apiVersion) === groupOf(owner.apiVersion);
+  const owner = controllerOf(wanted);
+  const isOld = (reference: OwnerReference) =>
+    reference.controller && owner !== undefined && reference.uid !== owner.uid && isSameOwner(reference, owner);
   const kept = references.filter((reference) => !isOld(reference));
   return kept.length === references.length ? undefined : kept;
 }

@@ -49,6 +49,8 @@ interface Context {
   readonly user?: string;
 }
 
+/** Content of a file that doesn't exist. */
+const MISSING: Readonly<Record<string, unknown>> = {};
 /** Fields that are paths. */
 const PATHS = ["certificate-authority", "client-certificate", "client-key", "tokenFile"];
 /** Fields that would be dangerous to ignore: they change the path to the server, or reduce the user's rights. */
@@ -74,6 +76,7 @@ export function readKubeconfig(paths: readonly string[], context?: string): Acce
     throw broken(all, `there is no ${field} "${name}". It has: ${entries.map(({ name }) => name).join(", ")}`);
   };
   const name = context ?? files.map(({ content }) => content["current-context"] as string).find(Boolean);
+  if (files.every(({ content }) => content === MISSING)) throw broken(all, "there is no such file");
   if (!name) throw broken(all, "it has no current-context, and the option 'context' is not set");
   const { cluster: clusterName, user: userName } = find<Context>("context", name);
   const cluster = find<ClusterConfig>("cluster", clusterName);
@@ -88,7 +91,7 @@ function read(path: string): Readonly<Record<string, unknown>> {
   try {
     return parse(readFileSync(path, "utf8")) ?? {};
   } catch (error) {
-    if ((error as { code?: string }).code === "ENOENT") return {};
+    if ((error as { code?: string }).code === "ENOENT") return MISSING;
     throw broken(path, messageOf(error), error);
   }
 }

@@ -6,12 +6,17 @@ const INTERVAL = 1000;
 /** Sends a request that calls `answered` when an answer arrives, whatever its status. */
 type Probe = (signal: AbortSignal) => Promise<unknown>;
 
-/** Whether a server answers. While it doesn't, one probe a second finds out when it does, however many callers wait. */
+/**
+ * Whether a server answers. While it doesn't and callers wait for it, one probe a second finds out when it does, however
+ * many callers wait. If nobody waits, nothing keeps the process alive.
+ */
 export class Reachability {
   readonly #probe: Probe;
   readonly #waiting = new Set<() => void>();
   /** Ends the probes. `undefined` while the server answers. */
-  #probing: AbortController | undefined;
+  #outage: AbortController | undefined;
+  /** Signal of the probes that are being sent. */
+  #probed: AbortSignal | undefined;
   #isStopped = false;
 
   constructor(probe: Probe) {
@@ -19,22 +24,22 @@ export class Reachability {
   }
 
   get isAnswering(): boolean {
-    return this.#probing === undefined;
+    return this.#outage === undefined;
   }
 
   /** Notes that an answer arrived. */
   answered(): void {
-    if (this.#probing === undefined || this.#isStopped) return;
-    this.#probing.abort();
-    this.#probing = undefined;
+    if (this.#outage === undefined || this.#isStopped) return;
+    this.#outage.abort();
+    this.#outage = undefined;
     this.#wake();
   }
 
   /** Notes that a request got no answer. The first probe follows at once: only one connection may have broken. */
   failed(): void {
-    if (this.#probing !== undefined || this.#isStopped) return;
-    this.#probing = new AbortController();
-    void this.#probeUntil(this.#probing.signal);
+    if (this.#outage !== undefined || this.#isStopped) return;
+    this.#outage = new AbortController();
+    void this.#probeUntil(this.#outage.signal);
   }
 
   /** Resolves when the server answers. Rejects with the signal's reason, or if probing is stopped. */
@@ -50,13 +55,14 @@ export class Reachability {
       if (signal.aborted || this.#isStopped) return end();
       signal.addEventListener("abort", end);
       this.#waiting.add(end);
+      void this.#probeUntil(this.#outage!.signal);
     });
   }
 
   /** Stops probing, and rejects all promises of `whenAnswering`. */
   stop(): void {
     this.#isStopped = true;
-    this.#probing?.abort();
+    this.#outage?.abort();
     this.#wake();
   }
 
@@ -64,11 +70,17 @@ export class Reachability {
     for (const end of [...this.#waiting]) end();
   }
 
-  /** Sends probes until the signal aborts. Doesn't wait for their end: one that hangs must not delay the next one. */
+  /**
+   * Sends a probe, and further ones until the signal aborts or nobody waits. Doesn't wait for their end: one that hangs
+   * must not delay the next one.
+   */
   async #probeUntil(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+    if (this.#probed === signal) return;
+    this.#probed = signal;
+    do {
       this.#probe(signal).catch(() => {});
       await sleep(INTERVAL * (0.75 + Math.random() / 2), signal).catch(() => {});
-    }
+    } while (!signal.aborted && this.#waiting.size > 0);
+    if (this.#probed === signal) this.#probed = undefined;
   }
 }

@@ -28,9 +28,10 @@ const HEAD_START = "10m";
 /** Longest time between an answer of the server and the attempts that failed without one, in milliseconds. */
 const WAKING = 500;
 
-/** Properties that the controllers of a manager share. */
+/** Properties that a controller gets from its manager. */
 export interface ControllerContext {
   readonly client: Client;
+  readonly name: string;
   readonly metrics: ControllerMetrics | undefined;
   readonly onError: (error: unknown, where: string) => void;
 }
@@ -44,7 +45,7 @@ export class KindController<T extends KubeObject> implements Controller {
   readonly #options: ControllerOptions<T>;
   readonly #reconciler: Reconciler<T>;
   /** Running attempts by their keys, and whether they caused an event for their own key. */
-  readonly #running = new Map<string, { readonly attempt: Attempt; isEchoed: boolean }>();
+  readonly #attempts = new Map<string, { readonly attempt: Attempt; isEchoed: boolean }>();
   /** Keys whose last attempt failed. */
   readonly #failed = new Set<string>();
   /** Keys whose last attempt failed because the server didn't answer. */
@@ -53,7 +54,7 @@ export class KindController<T extends KubeObject> implements Controller {
   #signal: AbortSignal | undefined;
 
   constructor(context: ControllerContext, cache: Cache<T>, options: ControllerOptions<T>) {
-    this.name = options.name ?? cache.kind.toLowerCase();
+    this.name = context.name;
     this.#context = context;
     this.#cache = cache;
     this.#options = options;
@@ -89,6 +90,11 @@ export class KindController<T extends KubeObject> implements Controller {
     this.#signal = signal;
   }
 
+  /** Keys of the running attempts. */
+  get running(): string[] {
+    return [...this.#attempts.keys()];
+  }
+
   /** Starts no more attempts. Resolves when the running ones have ended. */
   async stop(): Promise<void> {
     this.queue.shutDown(); // drops delayed keys: the next start gives every object an attempt
@@ -120,7 +126,7 @@ export class KindController<T extends KubeObject> implements Controller {
    * then an attempt that writes and fails would be repeated without a delay.
    */
   #add(key: string, { type, author, isInitial }: Change<unknown>): void {
-    const running = this.#running.get(key);
+    const running = this.#attempts.get(key);
     const isEcho = author?.controller === this && author.key === key;
     if (isEcho && running?.attempt === author) running.isEchoed = true;
     else if (!(isEcho || type === "resync") || !this.#failed.has(key)) {
@@ -137,7 +143,7 @@ export class KindController<T extends KubeObject> implements Controller {
     const running = { attempt, isEchoed: false };
     const startedAt = systemClock.now();
     let result: ReconcileResult = "error";
-    this.#running.set(key, running);
+    this.#attempts.set(key, running);
     this.#failed.delete(key);
     try {
       const outcome = await attempts.run(attempt, () => this.#reconciler.attempt({ key, attempt: number, signal }));
@@ -148,7 +154,7 @@ export class KindController<T extends KubeObject> implements Controller {
       this.#failed.add(key);
       throw this.#failure(key, error);
     } finally {
-      this.#running.delete(key);
+      this.#attempts.delete(key);
       this.#context.metrics?.reconciled?.(this.name, result, (systemClock.now() - startedAt) / 1000);
     }
   }

@@ -13,6 +13,8 @@ import { requireCacheOptions, requireControllerOptions, requireManagerOptions } 
 
 /** Time between two looks for permissions that are missing, in milliseconds. */
 const LOOK = 1000;
+/** Time after which attempts that ignore their aborted signals are reported, in milliseconds. */
+const IGNORED = 5000;
 
 /**
  * Runs the caches and controllers of one program.
@@ -52,6 +54,7 @@ const LOOK = 1000;
 export class Manager {
   readonly #options: ManagerOptions;
   readonly #client: Client;
+  readonly #lease: LeaderLease | undefined;
   readonly #caches: Cache<KubeObject>[] = [];
   readonly #controllers: KindController<KubeObject>[] = [];
   #isRunning = false;
@@ -66,6 +69,8 @@ export class Manager {
     requireManagerOptions(options);
     this.#options = options;
     this.#client = options.client ?? Client.fromEnvironment();
+    this.#lease = options.lease &&
+      new LeaderLease(this.#client, { onError: (error) => this.#report(error, "lease"), ...options.lease });
   }
 
   /**
@@ -96,9 +101,9 @@ export class Manager {
   /**
    * Adds a controller for the objects of a cache.
    *
-   * @throws {TypeError} If an option is missing, unknown or of the wrong type.
+   * @throws {TypeError} If an option is missing, unknown or of the wrong type, or a cache belongs to another manager.
    * @throws {RangeError} If an option is a number out of range.
-   * @throws {Error} If the manager is running.
+   * @throws {Error} If the manager is running, or another controller has the same name.
    */
   control<T extends KubeObject, const W extends readonly KubeObject[] = readonly []>(
     cache: Cache<T>,
@@ -106,8 +111,16 @@ export class Manager {
   ): Controller {
     requireControllerOptions(cache, options as never);
     this.#requireStopped("create controller");
+    for (const used of [cache, ...options.owns ?? [], ...(options.watches ?? []).map(({ cache }) => cache)]) {
+      if (this.#caches.includes(used as unknown as Cache<KubeObject>)) continue;
+      throw argumentError("create controller", `the cache of ${used.kind} belongs to another manager`, TypeError);
+    }
+    const name = options.name ?? cache.kind.toLowerCase();
+    if (this.#controllers.some((other) => other.name === name)) {
+      throw argumentError("create controller", `there is a controller "${name}" already: set 'name'`, Error);
+    }
     const { metrics } = this.#options;
-    const context = { client: this.#client, metrics, onError: this.#report };
+    const context = { client: this.#client, name, metrics, onError: this.#report };
     const controller = new KindController<T>(context, cache, options as unknown as ControllerOptions<T>);
     this.#controllers.push(controller as unknown as KindController<KubeObject>);
     return controller;
@@ -156,19 +169,18 @@ export class Manager {
 
   /** Waits for the caches and the lease, and makes attempts until the run is to end, and all of them have ended. */
   async #work(run: Run): Promise<void> {
-    const { lease: options, shutdownGrace = "20s", metrics } = this.#options;
+    const { shutdownGrace = "20s" } = this.#options;
     const ending = run.ending.signal;
-    const lease = options &&
-      new LeaderLease(this.#client, { onError: (error) => this.#report(error, "lease"), ...options });
+    const lease = this.#lease;
     const isLost = new AbortController();
     await Promise.race([Promise.all(this.#caches.map(({ synced }) => synced)), whenAborted(ending)]);
     if (!ending.aborted && lease !== undefined) {
       await lease.acquire(ending, (error) => {
-        metrics?.leading?.(options!.name, false);
+        this.#setLeading(false);
         run.fail(error);
         run.attempts.abort(error);
         isLost.abort();
-      }).then(() => metrics?.leading?.(options!.name, true), () => {});
+      }).then(() => this.#setLeading(true), () => {});
     }
     if (!ending.aborted) {
       for (const controller of this.#controllers) controller.start(run.attempts.signal, lease && (() => lease.check()));
@@ -178,9 +190,25 @@ export class Manager {
     const grace = sleep(tryParseDuration(shutdownGrace)!, run.watching.signal).catch(() => {});
     await Promise.race([stopped, grace, whenAborted(isLost.signal)]);
     run.attempts.abort(new Error("The manager was stopped"));
+    const ignored = setTimeout(() => this.#reportRunning(), IGNORED);
     await Promise.race([stopped, whenAborted(isLost.signal)]); // another process may already hold a lost lease
+    clearTimeout(ignored);
     await lease?.release();
-    metrics?.leading?.(options!.name, false);
+    this.#setLeading(false);
+  }
+
+  #setLeading(isLeading: boolean): void {
+    const { lease, metrics } = this.#options;
+    if (lease !== undefined) metrics?.leading?.(lease.name, isLeading);
+  }
+
+  /** Reports attempts that keep the manager from ending, because they ignore their signals. */
+  #reportRunning(): void {
+    for (const { name, running } of this.#controllers) {
+      if (running.length === 0) continue;
+      const keys = `${running.slice(0, 3).join(", ")}${running.length > 3 ? ", …" : ""}`;
+      this.#report(new Error(`The manager can't stop: attempts ignore their signals: ${keys}`), name);
+    }
   }
 
   #requireStopped(action: string): void {

@@ -44,7 +44,10 @@ const OF_CACHE: RulesOf<keyof CacheOptions<KubeObject>> = {
 };
 const OF_CONTROLLER: RulesOf<keyof ControllerOptions<KubeObject>> = {
   reconcile: A_FUNCTION,
-  finalizer: A_TEXT,
+  finalizer: [
+    (value: unknown) => typeof value === "string" && /^[a-z0-9.-]+\/[\w.-]+$/i.test(value),
+    'must be a name with a domain, such as "example.com/bucket"',
+  ],
   cleanup: A_FUNCTION,
   owns: [(value: unknown) => isList(value, isCache), `must be a list of caches, ${MADE_BY}`],
   watches: [

@@ -139,3 +139,21 @@ Deno.test("an owner must exist, and be in the same namespace", async () => {
   await assertRejects(() => cache.apply(wanted("a"), { owner }), TypeError, 'another namespace, "kube-system"');
   await assertRejects(() => cache.apply({ metadata: { name: "a" } }), TypeError, "needs a namespace");
 });
+
+Deno.test("an object that another owner controls is refused, and left as it is", async () => {
+  using _time = new FakeTime();
+  const cluster = fakeCluster();
+  const [one, two] = [cluster.create(configMap("one")), cluster.create(configMap("two"))];
+  await using started = startCache(cluster);
+  const { cache } = started;
+  await cache.synced;
+  await cache.apply(wanted("a", { x: "1" }), { owner: one });
+  await settle();
+  await assertRejects(
+    () => cache.apply(wanted("a", { x: "2" }), { owner: two }),
+    Error,
+    'Cannot apply object: ConfigMap "one" controls "default/a" already',
+  );
+  const found = cluster.get("v1", "ConfigMap", "default/a");
+  assertEquals([found?.["data"], found?.metadata.ownerReferences?.map(({ name }) => name)], [{ x: "1" }, ["one"]]);
+});

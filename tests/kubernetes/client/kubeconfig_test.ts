@@ -70,6 +70,8 @@ Deno.test("kubeconfig: a file that can't be used is refused with a reason", () =
   };
   refused("{", "");
   refused({}, "it has no current-context");
+  const missing = assertThrows(() => readKubeconfig([files.path("none")]), Error);
+  assertStringIncludes(missing.message, "none: there is no such file");
   refused(configOf("a"), 'there is no context "b". It has: a', "b");
   refused({ ...configOf("a"), users: [] }, 'there is no user "a"');
   refused({ ...configOf("a"), clusters: [] }, 'there is no cluster "a"');

@@ -28,6 +28,7 @@ Deno.test("reachability: an answer with any status shows that the server answers
 Deno.test("reachability: while nothing answers, there is one probe a second, at different times", async () => {
   using time = new FakeTime();
   const { transport, client } = await lost();
+  client.whenAnswering().catch(() => {});
   const more = Array.from({ length: 20 }, (_, i) => client.request("GET", `/${i}`).catch(() => {}));
   await Promise.all(more);
   const probes = () => transport.requests.filter(({ path }) => path === "/version");
@@ -46,6 +47,34 @@ Deno.test("reachability: while nothing answers, there is one probe a second, at 
   assert(probes().length >= 48 && probes().length <= 81, `${probes().length} probes`);
   assert(gaps.size > 5);
   client.close();
+});
+
+Deno.test("reachability: if nobody waits, there are no more probes, until somebody waits again", async () => {
+  using time = new FakeTime();
+  const { transport, client } = await lost();
+  const probes = () => transport.requests.filter(({ path }) => path === "/version").length;
+  const wait = async (ms: number) => {
+    for (let left = ms; left > 0; left -= 250) {
+      time.tick(250);
+      await flush();
+    }
+  };
+  await wait(10_000);
+  assertEquals([probes(), client.isAnswering], [1, false]);
+  const waiting = client.whenAnswering();
+  await wait(5000);
+  assert(probes() >= 4, `${probes()} probes`);
+  transport.answer = () => ({ status: 200, body: {} });
+  await wait(1250);
+  await waiting;
+  transport.answer = () => new Error("connection refused");
+  await client.request("GET", "/b").catch(() => {}); // another outage
+  const before = probes();
+  const again = client.whenAnswering();
+  transport.answer = () => ({ status: 200, body: {} });
+  await wait(1250);
+  await again;
+  assert(probes() > before);
 });
 
 Deno.test("reachability: an answer to a probe wakes everybody, and ends the probes", async () => {

@@ -88,6 +88,24 @@ Deno.test("after shutdownGrace, the signals of running attempts abort", async ()
   assertEquals(isStopped, true);
 });
 
+Deno.test("attempts that ignore their signals are reported while they keep the manager from ending", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create(configMap("a"));
+  await using started = startManager(cluster, {
+    reconcile: () => new Promise((resolve) => setTimeout(resolve, 60_000)),
+  }, { shutdownGrace: "5s" });
+  await settle();
+  let isStopped = false;
+  started.stop().then(() => isStopped = true);
+  await pass(time, 9900);
+  assertEquals(started.errors, []);
+  await pass(time, 200);
+  assertEquals(started.errors, ["configmap: The manager can't stop: attempts ignore their signals: default/a"]);
+  await pass(time, 50_000);
+  assertEquals(isStopped, true);
+});
+
 Deno.test("SIGTERM ends a run, and then the process has no listener for it", async () => {
   using _time = new FakeTime();
   const cluster = fakeCluster();
@@ -126,13 +144,15 @@ Deno.test("metrics tell the results of attempts, restarts of watches, and sizes 
   const cluster = fakeCluster();
   for (const name of ["success", "requeue", "later", "error"]) cluster.create(configMap(name));
   const [results, restarts, sizes] = [[] as string[], [] as string[], new Map<string, () => number>()];
+  const leading: unknown[] = [];
   const metrics = Object.assign(new InMemoryMetrics(), {
     reconciled: (controller: string, result: string, seconds: number) =>
       void results.push(`${controller} ${result} ${seconds}`),
     watchRestarted: (kind: string) => void restarts.push(kind),
     cacheSize: (kind: string, read: () => number) => void sizes.set(kind, read),
+    leading: (lease: string, isLeading: boolean) => void leading.push([lease, isLeading]),
   });
-  await using _started = startManager(cluster, {
+  await using started = startManager(cluster, {
     async reconcile({ metadata: { name } }, { attempt }) {
       await new Promise((resolve) => setTimeout(resolve, 500));
       if (attempt > 1) return;
@@ -152,6 +172,26 @@ Deno.test("metrics tell the results of attempts, restarts of watches, and sizes 
   ]);
   assertEquals(restarts.toSorted(), ["ConfigMap", "Secret"]);
   assertEquals(sizes.get("ConfigMap")?.(), 4);
+  await started.stop();
+  assertEquals(leading, []); // there is no lease
+});
+
+Deno.test("a controller uses the caches of its manager, and has a name of its own", async () => {
+  const { client } = fakeCluster();
+  const [one, two] = [new Manager({ name: "one", client }), new Manager({ name: "two", client })];
+  const [pods, foreign] = [one.cache("v1", "Pod"), two.cache("v1", "Secret")];
+  const reconcile = async () => {};
+  const message = "Cannot create controller: the cache of Secret belongs to another manager";
+  assertThrows(() => one.control(foreign, { reconcile }), TypeError, message);
+  assertThrows(() => one.control(pods, { reconcile, owns: [foreign] }), TypeError, message);
+  assertThrows(
+    () => one.control(pods, { reconcile, watches: [{ cache: foreign, keys: () => [] }] }),
+    TypeError,
+    message,
+  );
+  one.control(pods, { reconcile });
+  assertThrows(() => one.control(pods, { reconcile }), Error, `there is a controller "pod" already: set 'name'`);
+  assertEquals(one.control(pods, { reconcile, name: "other" }).name, "other");
 });
 
 Deno.test("options are checked", () => {
@@ -159,6 +199,11 @@ Deno.test("options are checked", () => {
   const create = (options: object) => () => new Manager(options as never);
   assertThrows(create({ client }), TypeError, "'name' must be a non-empty string, got undefined");
   assertThrows(create({ name: "a", client, lease: "a" }), TypeError, "'lease' must be an object");
+  assertThrows(
+    create({ name: "a", client, lease: { name: "a" } }),
+    TypeError,
+    "'namespace' must be a non-empty string",
+  );
   assertThrows(create({ name: "a", client, port: 0 }), RangeError, "'port' must be a port from 1 to 65535, got 0");
   assertThrows(create({ name: "a", client, metric: {} }), TypeError, 'did you mean "metrics"');
   const manager = new Manager({ name: "a", client });
@@ -174,6 +219,8 @@ Deno.test("options are checked", () => {
   assertThrows(control({}), TypeError, "'reconcile' must be a function");
   const reconcile = async () => {};
   assertThrows(control({ reconcile, finalizer: "a/b" }), TypeError, "'finalizer' and 'cleanup' need each other");
+  const cleanup = reconcile;
+  assertThrows(control({ reconcile, cleanup, finalizer: "a" }), TypeError, "'finalizer' must be a name with a domain");
   assertThrows(control({ reconcile, owns: ["pods"] }), TypeError, "'owns' must be a list of caches");
   assertThrows(control({ reconcile, concurrency: 0 }), RangeError, "'concurrency' must be a positive integer");
 });

@@ -47,7 +47,6 @@ export function startManager(
     stop,
     async [Symbol.asyncDispose]() {
       await stop().catch(() => {});
-      cluster.client.close(); // or it asks a stopped cluster for ever
     },
   };
 }
