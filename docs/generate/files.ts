@@ -12,6 +12,7 @@ import { plotDelays } from "./delays.ts";
 import { plotFairness } from "./fairness.ts";
 import { page } from "./page.ts";
 import { plotPriorities } from "./priorities.ts";
+import { readme } from "./readme.ts";
 import { rules } from "./rules.ts";
 import { plotSimulation } from "./simulate.ts";
 import { sizes } from "./sizes.ts";
@@ -24,6 +25,7 @@ export const files: Readonly<Record<string, () => string | Promise<string>>> = {
   "schema/load.schema.json": () => JSON.stringify(loadSchema(), undefined, 2) + "\n",
   "docs/config.md": configReference,
   "docs/rules.md": rules,
+  "README.md": readme,
   "CONTRIBUTING.md": contributing,
   "docs/delays.svg": plotDelays,
   "docs/priorities.svg": plotPriorities,

@@ -48,9 +48,10 @@ const FOREIGN: Readonly<Record<string, readonly string[]>> = {
 
 /** Flags of other programs, by the program. */
 const FOREIGN_FLAGS: Readonly<Record<string, readonly string[]>> = {
-  deno: ["--allow-env", "--allow-net", "--allow-read", "--allow-write"],
+  deno: ["--allow-env", "--allow-net", "--allow-read", "--allow-sys", "--allow-write"],
   docker: ["--time"],
   "the conformance program": ["--engine"],
+  V8: ["--optimize-for-size"],
   "workers of partitioned queues on Redis": ["--default"],
 };
 const foreignFlags = new Set(Object.values(FOREIGN_FLAGS).flat());

@@ -28,6 +28,11 @@ function sectionOf(heading: string): string {
   return section.split(/^#/m, 1)[0]!;
 }
 
+Deno.test("README.md: it has at most 160 lines", () => {
+  const { length } = Deno.readTextFileSync(new URL("README.md", ROOT)).trimEnd().split("\n");
+  assert(length <= 160, `${length} lines`);
+});
+
 Deno.test("CONTRIBUTING.md: it has at most 200 lines", () => {
   assert(page.split("\n").length - 1 <= 200, `${page.split("\n").length - 1} lines`);
 });

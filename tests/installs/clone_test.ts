@@ -51,7 +51,7 @@ function instructionsOf(path: string, from?: string, to?: string): Instructions[
 const READMES = ["config-file", "dashboard", "kubernetes", "opentelemetry", "prometheus", "redis"];
 
 const PAGES: Record<string, Instructions[]> = {
-  "README.md": instructionsOf("README.md", "\n## Install", "\n## Words"),
+  "README.md": instructionsOf("README.md", "\n## Install", "\n## Handlers"),
   "docs/redis.md": instructionsOf("docs/redis.md"),
 };
 for (const name of READMES) PAGES[`packages/${name}/README.md`] = instructionsOf(`packages/${name}/README.md`);

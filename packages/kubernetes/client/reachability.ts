@@ -7,8 +7,8 @@ const INTERVAL = 1000;
 type Probe = (signal: AbortSignal) => Promise<unknown>;
 
 /**
- * Whether a server answers. While it doesn't and callers wait for it, one probe a second finds out when it does, however
- * many callers wait. If nobody waits, nothing keeps the process alive.
+ * Whether a server answers. While it doesn't and callers wait for it, one probe a second finds out when it does,
+ * however many callers wait. If nobody waits, nothing keeps the process alive.
  */
 export class Reachability {
   readonly #probe: Probe;
