@@ -74,7 +74,7 @@ function between(workspace: Workspace, ...items: [string, string]): number {
   return second! - first!;
 }
 
-/** Least time from a refusal to the end of its delay, in milliseconds. The times of files are some milliseconds late. */
+/** Least time from a refusal to the end of its delay, in milliseconds. Times of files are some milliseconds late. */
 const LEAST = 600 - 10;
 const REFUSED = ["-j1", "--backoff", "1ms..1ms", "--retries", "0", "--retry-after-on", "75", "--retry-after-scope"];
 
