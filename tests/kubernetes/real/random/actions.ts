@@ -10,6 +10,8 @@ const NAMESPACE = "default";
 const NAMES = 12;
 const KEYS = 3;
 const UNLABELED = 3;
+/** Number of looks for an object that the controller creates again, and the milliseconds between them. */
+const [LOOKS, LOOK_AGAIN] = [200, 2];
 const MERGE = "application/merge-patch+json";
 const FINALIZER = "example.dev/greet";
 const OTHER_FINALIZER = "example.com/other";
@@ -40,7 +42,7 @@ export class Actions {
     const choices = [
       ...[this.#change, this.#change, this.#change, this.#change],
       ...[this.#delete, this.#delete, this.#replace, this.#hold],
-      ...[this.#touch, this.#deleteSecret, this.#spoilSecret, this.#disown],
+      ...[this.#touch, this.#deleteSecret, this.#deleteSecretAgain, this.#spoilSecret, this.#disown],
     ];
     const name = `object-${this.#pick(NAMES)}`;
     const act = choices[this.#pick(choices.length)]!;
@@ -122,6 +124,16 @@ export class Actions {
 
   async #deleteSecret(name: string): Promise<undefined> {
     await this.#send("DELETE", secrets(NAMESPACE, name));
+  }
+
+  /** Deletes a secret, and again as soon as there is another one: the controller may not have its answer yet. */
+  async #deleteSecretAgain(name: string): Promise<undefined> {
+    const path = secrets(NAMESPACE, name);
+    await this.#send("DELETE", path);
+    for (let looks = 0; looks < LOOKS && await this.#find(path) === undefined; looks++) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN));
+    }
+    await this.#send("DELETE", path);
   }
 
   async #spoilSecret(name: string): Promise<undefined> {

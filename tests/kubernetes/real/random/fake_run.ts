@@ -18,6 +18,8 @@ import type { RunResult } from "./run.ts";
 const REPLICAS = 2;
 const LEASE_DURATION = 5000;
 const WORK = 200;
+/** Time in milliseconds that each part of an answer takes to a controller. The actions of others take none. */
+const LATENCY = 3;
 const SOON = 120_000;
 const QUIET = 30_000;
 const LOOK_AGAIN = 500;
@@ -33,6 +35,7 @@ class Replica {
 
   constructor(transport: FaultyTransport, random: () => number) {
     this.transport = transport;
+    transport.latency = LATENCY;
     const say = (event: string, more: Record<string, unknown> = {}) => {
       if (!transport.isDead) this.events.push({ event, at: Date.now(), ...more });
     };
@@ -71,7 +74,7 @@ class Replica {
   heal(): void {
     this.transport.cut(false);
     this.transport.refuse(false);
-    this.transport.latency = 0;
+    this.transport.latency = LATENCY;
     this.transport.failures.length = 0;
   }
 }
@@ -102,7 +105,7 @@ async function run(seed: number, seconds: number): Promise<RunResult> {
   const random = randomNumbers(seed);
   const pick = (count: number) => Math.floor(random() * count);
   const some = () => 500 + pick(5000);
-  const cluster = fakeCluster({ latency: 3, watchList: seed % 3 !== 0 });
+  const cluster = fakeCluster({ watchList: seed % 3 !== 0 });
   const send = (method: string, path: string, body?: unknown, contentType?: string) =>
     cluster.client.request<Stored>(method, path, {
       ...body !== undefined && { body },
@@ -138,7 +141,7 @@ async function run(seed: number, seconds: number): Promise<RunResult> {
     slow: async ({ transport }) => {
       transport.latency = 50 + pick(300);
       await delay(some());
-      transport.latency = 0;
+      transport.latency = LATENCY;
     },
     kill: (replica) => replica.kill(),
     terminate: (replica) => replica.terminate(),
