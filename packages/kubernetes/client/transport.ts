@@ -12,11 +12,17 @@ export interface ApiRequest {
   readonly body?: string;
   /** Ends the request, and the body of its response. */
   readonly signal: AbortSignal;
-  /** Longest time in milliseconds in which nothing arrives, before the request fails. See {@linkcode headTimeoutOf}. */
+  /**
+   * Longest time in milliseconds in which nothing arrives, before the request fails. A request with a connection of its
+   * own must also be accepted within 30 s.
+   */
   readonly idleTimeout: number;
   /** Whether the request gets a connection of its own, which ends with it: a watch, or a probe. */
   readonly isAlone: boolean;
-  /** Called when the request has got a connection, before anything is sent. If it throws, nothing is sent. */
+  /**
+   * Must be called when the request has got a connection, before anything is sent. If it throws, nothing may be sent,
+   * and the request rejects with its error.
+   */
   readonly onSent?: () => void;
 }
 
