@@ -88,6 +88,7 @@ export type { AttemptResult, Permit, Throttle, ThrottleSnapshot } from "./lib/co
 export { type ParallelizeOptions, parallelizeUntil } from "./lib/workers/parallelize.ts";
 export {
   adaptThrottle,
+  AddedAgainError,
   type Ending,
   type FailedEnding,
   type FailingItem,

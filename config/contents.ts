@@ -56,7 +56,7 @@ const QUEUE_OPTIONS: readonly (keyof QueueTerms)[] = /* @__PURE__ */ optionsFor(
 /** Options of a pool that a document can supply. */
 type PoolTerms = FromDocument<
   WorkerOptions,
-  "maxAbandoned" | "signal" | "clock" | "cost" | "isOverload" | "onError" | "onGiveUp"
+  "maxAbandoned" | "signal" | "clock" | "cost" | "isOverload" | "onError" | "onGiveUp" | "whileProcessing" | "abortFor"
 >;
 
 /** Live values of an option by the name of the queue. Only the first of a queue may be `undefined`. */

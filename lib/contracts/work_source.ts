@@ -161,8 +161,10 @@ export interface WorkSource<T> {
   /**
    * Calls `callback` when something happens to an item on which the pool may be working. Returns an unsubscribe
    * function.
+   *
+   * @param tellsAdds Whether the pool must be told that an item was added again.
    */
-  watchHeld(callback: (news: HeldNews) => void): () => void;
+  watchHeld(callback: (news: HeldNews) => void, tellsAdds: boolean): () => void;
 
   /**
    * Calls `callback` for each item that is given up outside an attempt of this pool, because every process that worked
@@ -193,10 +195,10 @@ export interface WorkSource<T> {
 export interface HeldNews {
   /** Key of the item. */
   readonly key: unknown;
-  /** `"cancelled"`: the queue's `cancel` was called for the item. */
-  readonly kind: "cancelled";
-  /** Reason with which the signal of the attempt aborts. */
-  readonly reason: unknown;
+  /** `"cancelled"`: the queue's `cancel` was called for the item. `"addedAgain"`: the item was added. */
+  readonly kind: "cancelled" | "addedAgain";
+  /** Reason with which the signal of a cancelled attempt aborts. */
+  readonly reason?: unknown;
 }
 
 /** Limits of a pool on retries of an item. */

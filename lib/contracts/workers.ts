@@ -76,6 +76,24 @@ export interface WorkerOptions<T = unknown> {
    */
   isOverload?: ((error: unknown) => boolean) | undefined;
   /**
+   * Effect of adding an item that a handler of the pool is processing:
+   *
+   * - `"again"`: the item becomes ready once the handler has ended;
+   * - `"abort"`: in addition, the handler's signal aborts with an `AddedAgainError`, because the attempt works on old
+   *   state. If the handler fails after that, with whatever error, the failure counts nowhere.
+   *
+   * @default {"again"}
+   */
+  whileProcessing?: "again" | "abort" | undefined;
+  /**
+   * Time for which attempts at an item are aborted, with `whileProcessing: "abort"`. Once this time has passed since
+   * the first aborted attempt of an item began, its attempts run to their end until one does. So an item that is added
+   * all the time gets done as well.
+   *
+   * @default {"5s"}
+   */
+  abortFor?: Duration | undefined;
+  /**
    * Called for every attempt that failed, with the error, the item and the number of the attempt. A timeout is reported
    * once, when it happens, regardless of how the handler ends. Errors that the callback throws are ignored.
    *

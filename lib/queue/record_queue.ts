@@ -105,6 +105,8 @@ export abstract class RecordQueue<T> {
    * skip all of them with one look at this field.
    */
   protected isAttended = false;
+  /** Called when a processing key was added again, if a pool must be told. */
+  protected onAgain: ((key: unknown) => void) | undefined = undefined;
   /** Called when a hand-out of a key has ended, if results of items were ever awaited. */
   protected onEnd: ((key: unknown) => void) | undefined = undefined;
 
@@ -273,6 +275,7 @@ export abstract class RecordQueue<T> {
     records.setState(record, records.stateOf(record) + AGAIN - PROCESSING);
     this.#comingBack++;
     this.observer?.addedAgain(record, priority);
+    if (this.onAgain !== undefined) this.onAgain(records.keyOf(record));
   }
 
   /** Sets what the next attempt at a key is. */

@@ -111,8 +111,9 @@ export class SourceQueue<T> extends LimitedQueue<T> implements WorkSource<T> {
     return this.failures.failing;
   }
 
-  watchHeld(callback: (news: HeldNews) => void): () => void {
+  watchHeld(callback: (news: HeldNews) => void, tellsAdds: boolean): () => void {
     this.#holders.add(callback);
+    if (tellsAdds) this.onAgain = (key) => this.tellHolder({ key, kind: "addedAgain" });
     return () => void this.#holders.delete(callback);
   }
 

@@ -30,8 +30,13 @@ export interface RareState {
    * afterwards. Until its handler ends, the attempt is abandoned.
    */
   timedOut?: TimedOut;
-  /** Whether the item was cancelled. Then, the attempt doesn't count, whatever its handler does. */
-  isCancelled?: boolean;
+  /**
+   * Reason for which a failure of the attempt doesn't count: its item was cancelled, or it was aborted because its item
+   * was added again.
+   */
+  discount?: "cancelled" | "addedAgain";
+  /** Whether the attempt has failed and doesn't count. */
+  isDiscounted?: boolean;
   /** Controller of the handler's signal. */
   controller?: AbortController;
   stopListening?: () => void;

@@ -3,7 +3,7 @@ import { argumentError } from "../base/errors.ts";
 import { askedBy } from "../base/thrown.ts";
 import type { GiveUpReason } from "../contracts/handler.ts";
 import type { Ending, WorkAttempt, WorkSource } from "../contracts/work_source.ts";
-import type { Attempt } from "./attempt.ts";
+import type { Attempt, RareState } from "./attempt.ts";
 import type { Reports } from "./reports.ts";
 import { requestedEnding, SUCCEEDED } from "./requested_ending.ts";
 
@@ -25,6 +25,8 @@ const CANCELLED: Ending = { kind: "cancelled" };
 export class Outcomes<T> {
   /** Number of endings that are being carried out. */
   pending = 0;
+  /** Attempt whose ending is being carried out now. What the source tells of its key is of no interest any more. */
+  settling: WorkAttempt<T> | undefined = undefined;
   readonly #source: WorkSource<T>;
   readonly #reports: Reports<T>;
   readonly #rules: OutcomeRules;
@@ -50,7 +52,7 @@ export class Outcomes<T> {
    */
   succeed(attempt: Attempt<T>, outcome: unknown): void {
     if (attempt.rare !== undefined) {
-      if (attempt.rare.isCancelled) return this.#carryOut(attempt, CANCELLED);
+      if (attempt.rare.discount === "cancelled") return this.#carryOut(attempt, CANCELLED);
       if (attempt.rare.timedOut !== undefined) throw attempt.rare.timedOut.error;
     }
     this.#carryOut(attempt, outcome === undefined ? SUCCEEDED : this.#requested(attempt, outcome));
@@ -67,7 +69,7 @@ export class Outcomes<T> {
   fail(attempt: Attempt<T>, thrown: unknown): void {
     const { maxRetries, signal } = this.#rules;
     const { lease, number, rare, worker: { permit } } = attempt;
-    if (rare?.isCancelled) return this.#try(attempt, () => this.#cancel(attempt));
+    if (rare?.discount !== undefined) return this.#try(attempt, () => this.#discount(attempt, rare));
     const timedOut = rare?.timedOut;
     if (permit !== undefined) this.#try(attempt, () => permit.fail(thrown, timedOut !== undefined));
     const { isTerminal, minDelay, scope } = askedBy(thrown);
@@ -93,9 +95,10 @@ export class Outcomes<T> {
     }
   }
 
-  /** Ends an attempt that failed after its item was cancelled. */
-  #cancel(attempt: Attempt<T>): void {
-    this.#carryOut(attempt, CANCELLED);
+  /** Ends an attempt whose failure doesn't count. If its item was added again, it becomes ready. */
+  #discount(attempt: Attempt<T>, rare: RareState): void {
+    rare.isDiscounted = true;
+    this.#carryOut(attempt, rare.discount === "cancelled" ? CANCELLED : HANDED_BACK);
     attempt.worker.permit?.putBack();
   }
 
@@ -143,7 +146,9 @@ export class Outcomes<T> {
 
   /** Carries out an ending. Throws if the ending is impossible, so that the caller can choose another ending. */
   #carryOut(attempt: WorkAttempt<T>, ending: Ending): void {
+    this.settling = attempt;
     const isDone = this.#source.finish(attempt, ending, this.#reports.error);
+    this.settling = undefined;
     if (isDone === undefined) this.#reports.ended(attempt, ending);
     else void this.#settle(attempt, ending, isDone);
   }

@@ -70,7 +70,7 @@ export class Pool<T> implements WorkerPool<T> {
     this.#metrics?.setConcurrency(settings.concurrency);
     this.#endWatches = [
       source.watchGivenUp((given) => this.#reports.givenUp(given)),
-      source.watchHeld(this.#workers.tell),
+      source.watchHeld(this.#workers.tell, settings.abortFor !== undefined),
     ];
     this.finished = new Promise((resolve, reject) => {
       this.#settle = () => this.#failure === undefined ? resolve() : reject(this.#failure.error);

@@ -15,6 +15,7 @@ export type { Duration } from "../base/duration.ts";
 export type { SOURCE } from "../base/brands.ts";
 export { type Result, result } from "../base/result.ts";
 export { TerminalError } from "../base/errors.ts";
+export { AddedAgainError } from "./newest.ts";
 export { adaptThrottle } from "../tokens/adapt_throttle.ts";
 export { RetryAfterError, type RetryAfterResponse, type RetryScope } from "../base/retry_after_error.ts";
 export type { DelayingQueue } from "../contracts/delaying_queue.ts";

@@ -33,7 +33,12 @@ export interface PoolSettings<T> extends LiveSettings {
   /** Default: the clock of the source. */
   readonly clock: Clock | undefined;
   readonly callbacks: Callbacks<T>;
+  /** Time after which an attempt is no longer aborted if its item is added again; `undefined` if none ever is. */
+  readonly abortFor: number | undefined;
 }
+
+/** Default of `abortFor`, in milliseconds. */
+const ABORT_FOR = 5000;
 
 /**
  * Changes to a running pool. A setting that is `undefined` is reset to its default; an absent setting stays unchanged.
@@ -69,10 +74,13 @@ export function settingsOf<T>(action: string, options: WorkerOptions<T>): PoolSe
     isOverload: A_FUNCTION,
     onError: A_FUNCTION,
     onGiveUp: A_FUNCTION,
+    whileProcessing: [(value: unknown) => value === "again" || value === "abort", 'must be "again" or "abort"'],
+    abortFor: timeoutRule(),
   };
   requireRules(action, options, rules);
   const { maxAbandoned, signal, cost, isOverload, clock } = options;
-  return { ...withDefaults(options), maxAbandoned, signal, cost, isOverload, clock, callbacks: options };
+  const abortFor = options.whileProcessing === "abort" ? parseDuration(options.abortFor ?? ABORT_FOR) : undefined;
+  return { ...withDefaults(options), maxAbandoned, signal, cost, isOverload, clock, abortFor, callbacks: options };
 }
 
 /** Checks changes and returns the new settings. */

@@ -15,6 +15,7 @@ import {
   type Worker,
 } from "./attempt.ts";
 import { Intake, type IntakePool, type Takers } from "./intake.ts";
+import { Newest } from "./newest.ts";
 import type { Outcomes } from "./outcome.ts";
 import type { Reports } from "./reports.ts";
 import { Slots } from "./slots.ts";
@@ -42,21 +43,28 @@ export class Workers<T> implements Takers<T> {
   readonly #pool: WorkersPool<T>;
   readonly #source: WorkSource<T>;
   readonly #outcomes: Outcomes<T>;
+  /** Aborts attempts at items that were added again; `undefined` unless the pool does that. */
+  readonly #newest: Newest | undefined;
 
   constructor(pool: WorkersPool<T>) {
     this.#pool = pool;
     this.#source = pool.source;
     this.#outcomes = pool.outcomes;
     this.slots = new Slots(pool.settings);
+    const { abortFor, clock } = pool.settings;
+    this.#newest = abortFor === undefined ? undefined : new Newest(abortFor, clock);
     this.intake = new Intake(pool, this.slots, this);
   }
 
-  /** Aborts the attempt at an item that was cancelled. */
-  readonly tell = ({ key, reason }: HeldNews): void => {
+  /** Aborts the attempt at an item that was cancelled, or that was added again if the pool aborts such attempts. */
+  readonly tell = ({ key, kind, reason }: HeldNews): void => {
     for (const { attempt } of this.busy) {
-      if (attempt === undefined || !isSameKey(attempt.key, key)) continue;
-      controllerOf(attempt).abort(reason);
-      attempt.rare!.isCancelled = true;
+      if (attempt === undefined || !isSameKey(attempt.key, key) || attempt === this.#outcomes.settling) continue;
+      if (kind === "addedAgain") this.#newest?.addedAgain(attempt);
+      else {
+        controllerOf(attempt).abort(reason);
+        attempt.rare!.discount = kind;
+      }
     }
   };
 
@@ -153,6 +161,7 @@ export class Workers<T> implements Takers<T> {
     const { permit } = worker;
     if (active !== undefined) active.dec();
     this.slots.taken--;
+    if (this.#newest !== undefined) this.#newest.ended(attempt);
     worker.attempt = worker.began = undefined;
     if (rare !== undefined) this.#stop(attempt, rare);
     try {
@@ -179,12 +188,14 @@ export class Workers<T> implements Takers<T> {
    */
   readonly #onTimeout = (attempt: Attempt<T>): void => {
     const { rare, worker: { permit } } = attempt;
-    const { error } = rare!.timedOut!;
-    this.#outcomes.failEarly(attempt, error);
+    const { timedOut, discount } = rare!;
+    const { error } = timedOut!;
+    if (discount === undefined) this.#outcomes.failEarly(attempt, error);
     const excess = this.slots.abandon();
     if (excess !== undefined) this.#pool.reports.error(excess, attempt);
     if (permit !== undefined) {
       this.#try(attempt, () => {
+        if (discount !== undefined) return permit.putBack();
         permit.fail(error, true);
         permit.end();
       });

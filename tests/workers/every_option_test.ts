@@ -36,20 +36,28 @@ const EFFECTS: { readonly [Name in keyof Required<WorkerOptions>]: Effect } = {
   clock: { value: () => new HandClock(), others: { timeout: 20 } }, // time stands still on this clock
   onError: { value: (log) => () => log.push("error") },
   onGiveUp: { value: (log) => () => log.push("given up"), others: { maxRetries: 0 } },
+  whileProcessing: { value: () => "abort" },
+  abortFor: { value: () => 20, others: { whileProcessing: "abort" } },
 };
 
-/** Runs a pool for 300 ms. Returns a log of the events, including the time at which each attempt started. */
+/** Runs a pool for 400 ms. Returns a log of the events, including the time at which each attempt started. */
 async function run(optionsWith: (log: string[]) => WorkerOptions<string>): Promise<string[]> {
   using time = new FakeTime(0);
   const log: string[] = [];
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 10 }));
   for (const item of ["fails", "succeeds", "succeeds too"]) queue.add(item);
-  const pool = runWorkers(queue, async (item) => {
+  const pool = runWorkers(queue, async (item, { signal }) => {
     log.push(`${time.now} ms: ${item}`);
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await new Promise((resolve, reject) => {
+      setTimeout(resolve, 60);
+      signal.addEventListener("abort", reject);
+    });
     if (item === "fails") throw new Error("failed");
   }, { onError() {}, ...optionsWith(log) });
-  for (let ms = 0; ms < 300; ms += 10) await time.tickAsync(10);
+  for (let ms = 0; ms < 400; ms += 10) {
+    if (ms === 100) queue.add("succeeds"); // while it is processing
+    await time.tickAsync(10);
+  }
   queue.shutDown();
   const stopped = pool.stop();
   await time.tickAsync(1000);

@@ -107,8 +107,8 @@ class RemoteSource<T> implements WorkSource<T> {
     return void this.#remote.end(lease); // the item was cancelled
   }
 
-  watchHeld(callback: (news: HeldNews) => void): () => void {
-    return this.#here.watchHeld(callback);
+  watchHeld(callback: (news: HeldNews) => void, tellsAdds: boolean): () => void {
+    return this.#here.watchHeld(callback, tellsAdds);
   }
 
   tryTake(): RemoteLease<T> | undefined {
