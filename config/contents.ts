@@ -48,7 +48,16 @@ export type QueueTerms =
   & Pick<QueueSettings, "limiter" | "discipline">
   & FromDocument<
     RateLimitingQueueOptions<unknown>,
-    "name" | "keyOf" | "discipline" | "clock" | "metrics" | "priorityLevels" | "ref" | "onDrop"
+    | "name"
+    | "keyOf"
+    | "discipline"
+    | "clock"
+    | "metrics"
+    | "priorityLevels"
+    | "retriesFirst"
+    | "retryPriority"
+    | "ref"
+    | "onDrop"
   >;
 
 const QUEUE_OPTIONS: readonly (keyof QueueTerms)[] = /* @__PURE__ */ optionsFor("queue");

@@ -120,4 +120,19 @@ export interface RateLimitingQueueOptions<T> extends DelayingQueueOptions<T> {
    * @default {never}
    */
   forgetAfter?: Duration | undefined;
+  /**
+   * Whether retries go before all other ready items, in a queue that is first in, first out. By default, a retry that
+   * is due goes behind every ready item, so its delay is longer the more items are ready. A queue with a discipline has
+   * `retryPriority` instead.
+   *
+   * @default {false}
+   */
+  retriesFirst?: boolean | undefined;
+  /**
+   * Priority of retries, for a discipline that uses priorities. A priority that a handler or `addRateLimited` asks for
+   * comes before it.
+   *
+   * @default {the priority of the item}
+   */
+  retryPriority?: number | undefined;
 }

@@ -55,6 +55,8 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   readonly #replaces: boolean;
   /** Whether adds are folded into the retries of keys whose attempt failed. */
   protected readonly folds: boolean;
+  /** Whether retries are marked, because a budget or the order treats them differently. */
+  protected marksRetries: boolean;
   /** Time that was read before the next item is handed out, if a budget needs it. */
   #takenAt = 0;
   /** Burst in which further hand-outs share that time, and how many may yet do so. */
@@ -98,6 +100,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     this.#replaces = addWhileDelayed === "replace" || addWhileDelayed === "fold";
     this.folds = addWhileDelayed === "fold";
     this.#onDrop = onDrop;
+    this.marksRetries = retryBudget !== undefined;
     this.#errors = new ErrorOutput(() => this.time.now());
     if (retryBudget !== undefined) {
       this.tellsTaken = true;
@@ -150,7 +153,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     now: number,
   ): void {
     if (this.ignoresAdds && !this.takesRetry(record)) return;
-    this.delayItem(record, key, item, ms, priority, this.retries === undefined ? 0 : NEEDS_BUDGET, hasFailed, now);
+    this.delayItem(record, key, item, ms, priority, this.marksRetries ? NEEDS_BUDGET : 0, hasFailed, now);
   }
 
   /** Returns the time at which a delayed item is due, by the queue's clock; `undefined` if the item is not delayed. */
@@ -251,8 +254,8 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   }
 
   protected override pushMarked(record: number, marks: number): void {
-    if (marks === NEEDS_BUDGET) return this.retries!.enter(record, this.time.now());
-    this.records.setState(record, this.records.stateOf(record) & ~EXEMPT | REPEATED);
+    if (marks === NEEDS_BUDGET && this.retries !== undefined) return this.retries.enter(record, this.time.now());
+    this.records.setState(record, this.records.stateOf(record) & ~(EXEMPT | NEEDS_BUDGET) | REPEATED);
     this.pushToOrder(record);
   }
 

@@ -1,5 +1,6 @@
 import { NONE, type Records } from "../structures/records.ts";
 import type { Order } from "./order.ts";
+import { REPEATED } from "./positions.ts";
 
 /** First in, first out: the default order of a queue, and within a group. Ignores priorities. */
 export class FifoOrder implements Order {
@@ -72,5 +73,51 @@ export class RemovableFifo extends FifoOrder {
       this.records.setPrevious(record, previous);
       previous = record;
     }
+  }
+}
+
+/** First in, first out, but retries go before all other records. */
+export class RetriesFirst implements Order {
+  readonly blocked = 0;
+  readonly isFifo = false;
+  readonly usesTime = false;
+  readonly awaitsDone = false;
+  readonly #records: Records;
+  readonly #retries: RemovableFifo;
+  readonly #others: RemovableFifo;
+
+  constructor(records: Records) {
+    this.#records = records;
+    this.#retries = new RemovableFifo(records);
+    this.#others = new RemovableFifo(records);
+  }
+
+  get length(): number {
+    return this.#retries.length + this.#others.length;
+  }
+
+  push(record: number): void {
+    this.#lineOf(record).push(record);
+  }
+
+  pop(): number {
+    return (this.#retries.length > 0 ? this.#retries : this.#others).pop();
+  }
+
+  remove(record: number): void {
+    this.#lineOf(record).remove(record);
+  }
+
+  touch(): void {}
+
+  done(): void {}
+
+  peek(limit: number): number[] {
+    const retries = this.#retries.peek(limit);
+    return [...retries, ...this.#others.peek(limit - retries.length)];
+  }
+
+  #lineOf(record: number): RemovableFifo {
+    return (this.#records.stateOf(record) & REPEATED) === 0 ? this.#others : this.#retries;
   }
 }

@@ -27,8 +27,9 @@ import { FailedKeys } from "./failed_keys.ts";
 import { liveDuration } from "./live_duration.ts";
 import { priorityOf, signalOf } from "./options.ts";
 import { AGAIN, BLOCKED, CANCELLED, POSITION, PROCESSING, READY, REFUSED } from "./positions.ts";
+import type { Order } from "./order.ts";
 import type { RecordLease } from "./record_lease.ts";
-import { RemovableFifo } from "./fifo_order.ts";
+import { RemovableFifo, RetriesFirst } from "./fifo_order.ts";
 
 const ADD = "add item";
 
@@ -38,6 +39,8 @@ const RETRY_DELAY = 1000;
 /** Layer 3: counts the failures of each key, and delays items as long as the limiter says. */
 export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueue<T> {
   readonly #limiter: RateLimiter<T>;
+  /** Priority of retries; `undefined` for that of their items. */
+  readonly #retryPriority: number | undefined;
   /** Keys that have failed. */
   readonly failures: FailedKeys;
   /** Whether a hand-out was ever cancelled, so that attempts must look. */
@@ -48,6 +51,8 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   constructor(limiter: RateLimiter<T>, options: RateLimitingQueueOptions<T>) {
     super(options);
     this.#limiter = limiter;
+    this.#retryPriority = options.retryPriority;
+    if (options.retriesFirst) this.marksRetries = true;
     const after = options.forgetAfter === undefined ? undefined : liveDuration(options.forgetAfter);
     this.failures = new FailedKeys(this.records, {
       after,
@@ -56,8 +61,8 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     });
   }
 
-  protected override makeFifo(records: Records): RemovableFifo {
-    return new RemovableFifo(records);
+  protected override makeFifo(records: Records, { retriesFirst }: RateLimitingQueueOptions<T>): Order {
+    return retriesFirst ? new RetriesFirst(records) : new RemovableFifo(records);
   }
 
   protected override get type(): string {
@@ -70,7 +75,8 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   }
 
   addRateLimited(item: T, options?: RateLimitedAddOptions): void {
-    const priority = priorityOf(options, ["priority", "minDelay", "startedAt"]);
+    const given = priorityOf(options, ["priority", "minDelay", "startedAt"]);
+    const priority = options?.priority ?? this.#retryPriority ?? given;
     const now = this.time.now();
     const { startedAt = now } = options ?? {};
     const minDelay = requireDuration(ADD, "minDelay", options?.minDelay === undefined ? 0 : options.minDelay);
@@ -248,17 +254,18 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
 
   /**
    * Counts an attempt that failed or asked for another one, and adds its item again after the limiter's delay or after
-   * `minDelay` milliseconds, whichever is longer. Throws only if the limiter throws. Any other error is reported, and
-   * the item loses at most its delay.
+   * `minDelay` milliseconds, whichever is longer, with the given priority, if any. Throws only if the limiter throws.
+   * Any other error is reported, and the item loses at most its delay.
    */
   retry(
     lease: RecordLease<T>,
     minDelay: number,
-    priority: number,
+    given: number | undefined,
     hasFailed: boolean,
     report: (error: unknown) => void,
   ): void {
     const { key, item } = lease;
+    const priority = given ?? this.#retryPriority ?? lease.priority;
     const now = this.time.now();
     this.failures.forgetExpired(now);
     const before = lease.recordIn(this.records);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { hasMethods, requireRules } from "../base/arguments.ts";
+import { A_BOOLEAN, hasMethods, requireRules } from "../base/arguments.ts";
 import { timeoutRule } from "../base/duration_arguments.ts";
 import { argumentError, invalidArgument } from "../base/errors.ts";
 import type { RateLimiter } from "../contracts/rate_limiter.ts";
@@ -73,7 +73,14 @@ export function createRateLimitingQueue<T, R = unknown>(
     ...delayingRules(timeoutRule()),
     keepGivenUp: [(value: unknown) => brings(value, KEEPER), "must be made by createGivenUpStore()"],
     forgetAfter: liveDurationRule(),
+    retriesFirst: A_BOOLEAN,
+    retryPriority: [Number.isFinite, "must be a finite number"],
   });
+  const needed = options.discipline === undefined ? "retryPriority" : "retriesFirst";
+  if (options[needed] !== undefined && options[needed] !== false) {
+    const order = needed === "retryPriority" ? "with priorities: set 'discipline'" : "that is first in, first out";
+    throw argumentError(ACTION, `'${needed}' is for a queue ${order}`, TypeError);
+  }
   if (limiter.next !== undefined && (limiter.forgetAfter ?? Infinity) < Infinity) {
     throw argumentError(ACTION, "'forgetAfter' is an option of the queue, not of its limiter", TypeError);
   }

@@ -118,7 +118,7 @@ export abstract class RecordQueue<T> {
     const time = this.time = clock ?? systemClock;
     this.recentTime = new RecentTime(time);
     const records = this.records = new Records(keyOf !== undefined, discipline !== undefined);
-    this.order = discipline === undefined ? this.makeFifo(records) : orderOf(discipline, records, time);
+    this.order = discipline === undefined ? this.makeFifo(records, options) : orderOf(discipline, records, time);
     this.#usesTime = this.order.usesTime;
     this.isPlain = this.isFifo = this.order.isFifo;
     if (metrics === undefined || name === "") return;
@@ -128,7 +128,7 @@ export abstract class RecordQueue<T> {
   }
 
   /** Makes the order of a queue without a discipline. Called by the constructor. */
-  protected makeFifo(records: Records): Order {
+  protected makeFifo(records: Records, _options: WorkQueueOptions<T>): Order {
     return new FifoOrder(records);
   }
 

@@ -75,7 +75,7 @@ export class SourceQueue<T> extends LimitedQueue<T> implements WorkSource<T> {
     const { lease } = attempt;
     const hasFailed = ending.kind === "failed";
     const minDelay = hasFailed ? ending.minDelay : 0;
-    const priority = hasFailed ? lease.priority : ending.priority ?? lease.priority;
+    const priority = hasFailed ? undefined : ending.priority;
     this.retry(lease, minDelay, priority, hasFailed, (error) => report(error, attempt));
   }
 
