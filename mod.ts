@@ -89,6 +89,7 @@ export { type ParallelizeOptions, parallelizeUntil } from "./lib/workers/paralle
 export {
   adaptThrottle,
   AddedAgainError,
+  type AnyResult,
   type Ending,
   type FailedEnding,
   type FailingItem,
@@ -103,6 +104,7 @@ export {
   type PoolSnapshot,
   type Result,
   result,
+  type ResultOf,
   type RetryLimits,
   type RunningItem,
   runWorkers,

@@ -2,7 +2,7 @@ import { A_BOOLEAN, requireObject, requireRules } from "../lib/base/arguments.ts
 import { withCode } from "../lib/base/error_codes.ts";
 import { invalidArgument } from "../lib/base/errors.ts";
 import { withoutAbsent } from "../lib/base/objects.ts";
-import type { Handler } from "../lib/contracts/handler.ts";
+import type { Handler, ResultOf } from "../lib/contracts/handler.ts";
 import type { MetricsProvider } from "../lib/contracts/metrics.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { RateLimitingQueue, RateLimitingQueueOptions } from "../lib/contracts/rate_limiting_queue.ts";
@@ -116,7 +116,7 @@ export class LoadedConfig implements WorkQueueConfig {
   runWorkers<T, R = unknown>(
     name: string,
     queue: RateLimitingQueue<T, R> | SourcedQueue<T>,
-    handler: Handler<T, [R][R extends unknown ? 0 : never]>,
+    handler: Handler<T, ResultOf<R>>,
     options: WorkerOptions<T> = {},
   ): WorkerPool<T> {
     return runFollowing(this, name, queue, handler as Handler<T>, options);

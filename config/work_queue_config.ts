@@ -1,4 +1,4 @@
-import type { Handler } from "../lib/contracts/handler.ts";
+import type { Handler, ResultOf } from "../lib/contracts/handler.ts";
 import type { MetricsProvider } from "../lib/contracts/metrics.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { RateLimitingQueue, RateLimitingQueueOptions } from "../lib/contracts/rate_limiting_queue.ts";
@@ -110,7 +110,7 @@ export interface WorkQueueConfig extends ConfigContents {
   runWorkers<T, R = unknown>(
     name: string,
     queue: RateLimitingQueue<T, R> | SourcedQueue<T>,
-    handler: Handler<T, [R][R extends unknown ? 0 : never]>,
+    handler: Handler<T, ResultOf<R>>,
     options?: WorkerOptions<[T][T extends unknown ? 0 : never]>, // infers `T` only from the other parameters
   ): WorkerPool<T>;
   /**

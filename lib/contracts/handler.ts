@@ -8,13 +8,19 @@ import type { Result } from "../base/result.ts";
  * item is retried after the limiter's delay. Use {@linkcode Outcome}, {@linkcode TerminalError} and
  * {@linkcode RetryAfterError} to request a different outcome.
  */
-export type Handler<T, R = unknown> = (
+export type Handler<T, R = AnyResult> = (
   item: T,
   context: HandlerContext,
 ) => HandlerResult<R> | Promise<HandlerResult<R>>;
 
-/** Value that a {@linkcode Handler} may return: nothing, only if results of the queue may be `undefined`. */
-export type HandlerResult<R> = R | Result<R> | Outcome | (undefined extends R ? void : never);
+/** Value that a {@linkcode Handler} may return. */
+export type HandlerResult<R> = R | Result<R> | Outcome;
+
+/** Any result, or none. As wide as `unknown`, but a promise of it may be resolved without a value. */
+export type AnyResult = NonNullable<unknown> | null | undefined | void;
+
+/** Result that the handlers of a queue return. If the queue doesn't say, any or none. */
+export type ResultOf<R> = unknown extends R ? AnyResult : R;
 
 /**
  * Reason for giving an item up:

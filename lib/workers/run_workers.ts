@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Handler } from "../contracts/handler.ts";
+import type { Handler, ResultOf } from "../contracts/handler.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 import type { SourcedQueue } from "../contracts/work_source.ts";
 import type { WorkerOptions, WorkerPool } from "../contracts/workers.ts";
@@ -68,7 +68,7 @@ export type * from "../contracts/workers.ts";
  */
 export function runWorkers<T, R = unknown>(
   queue: RateLimitingQueue<T, R> | SourcedQueue<T>,
-  handler: Handler<T, NotInferred<R>>,
+  handler: Handler<T, ResultOf<R>>,
   options: WorkerOptions<NotInferred<T>> = {},
 ): WorkerPool<T> {
   return startPool(queue, handler as Handler<T>, options as WorkerOptions<T>);

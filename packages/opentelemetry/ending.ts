@@ -1,5 +1,5 @@
 import { type Duration, parseDuration } from "@workqueue/core/duration";
-import type { HandlerContext, Outcome } from "@workqueue/core/workers";
+import type { HandlerContext } from "@workqueue/core/workers";
 
 /** Outcome of an attempt as seen by the handler, with the error if there was one. */
 export type Ending =
@@ -10,7 +10,7 @@ export type Ending =
 const TERMINAL: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.terminal");
 
 /** Returns the ending of an attempt whose handler returned in time. */
-export function endingOfReturn(returned: void | Outcome): Ending {
+export function endingOfReturn(returned: unknown): Ending {
   try {
     const { requeue, requeueAfter } = (returned ?? {}) as Record<string, unknown>;
     const isDelayed = requeueAfter !== undefined && parseDuration(requeueAfter as Duration) > 0;

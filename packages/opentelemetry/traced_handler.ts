@@ -1,6 +1,6 @@
 import { type Attributes, type Span, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import { hasMethods, invalidArgument } from "@workqueue/core/internal";
-import type { Handler, HandlerContext, Outcome } from "@workqueue/core/workers";
+import type { AnyResult, Handler, HandlerContext, HandlerResult } from "@workqueue/core/workers";
 import type { Tracer } from "./api.ts";
 import { type Ending, endingOfReturn, endingOfThrow, endingOfTimeout } from "./ending.ts";
 import { errorTypeOf, exceptionOf } from "./thrown.ts";
@@ -84,7 +84,7 @@ export interface TracedHandlerOptions<T> {
  * @throws {TypeError} If `tracer` is not a tracer, if `handler` is not a function, or if `adds` is not a result
  * of `tracedAdds`.
  */
-export function tracedHandler<T, R = unknown>(
+export function tracedHandler<T, R = AnyResult>(
   tracer: Tracer,
   handler: Handler<T, R>,
   { adds }: TracedHandlerOptions<T> = {},
@@ -118,7 +118,7 @@ export function tracedHandler<T, R = unknown>(
         }
         // A native promise is returned unchanged. Other thenables are converted once, because a call to `then` may
         // start the work again.
-        const promise = Promise.resolve(returned);
+        const promise = Promise.resolve(returned as Promise<HandlerResult<R>>);
         promise.then(
           (outcome) => end(span, endingOfTimeout(context) ?? endingOfReturn(outcome)),
           (error) => end(span, endingOfThrow(error, context)),
@@ -150,7 +150,7 @@ function attributesOf({ queue, key, attempt }: HandlerContext): Attributes {
   return attributes;
 }
 
-function isThenable(returned: unknown): returned is PromiseLike<void | Outcome> {
+function isThenable(returned: unknown): boolean {
   return typeof (returned as PromiseLike<unknown> | null | undefined)?.then === "function";
 }
 

@@ -272,7 +272,10 @@ Deno.test("a name that is no string is refused as clearly", () => {
   const config = loadConfig({ limiters: { gentle: EXPONENTIAL }, queues: { images: {} } });
   for (const [name, received] of [[5, "5"], [undefined, "undefined"], [null, "null"], [["gentle"], "an array"]]) {
     for (const method of ["limiter", "queue", "workers"] as const) {
-      const { message } = assertThrows(() => config[method](name as string), Error);
+      const { message } = assertThrows(
+        () => (config as unknown as Record<string, (name: unknown) => unknown>)[method]!(name),
+        Error,
+      );
       assert(message.startsWith("Cannot get ") && message.includes(received as string), message);
     }
   }
