@@ -291,7 +291,7 @@ export class SqliteEngine implements Engine {
     const entries: KeptKey[] = [];
     let before = cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(cursor);
     for (let checked = 0;;) {
-      const page = await this.#call("normal", ({ keptKeys, tx }) => {
+      const page = await this.#read(({ keptKeys, tx }) => {
         while (keptKeys.dropOld());
         return { ...keptKeys.page(before), now: tx.now, total: tx.state.kept, dropped: tx.state.dropped };
       });
@@ -355,14 +355,14 @@ export class SqliteEngine implements Engine {
   }
 
   counts(): Promise<Counts> {
-    return this.#call("normal", (queue) => {
+    return this.#read((queue) => {
       makeDueReady(queue);
       return countKeys(queue);
     });
   }
 
   snapshot(limit: number): Promise<EngineSnapshot> {
-    return this.#call("normal", (queue) => {
+    return this.#read((queue) => {
       makeDueReady(queue);
       return takeSnapshot(queue, limit, this.settings.hasItems);
     });
@@ -387,6 +387,11 @@ export class SqliteEngine implements Engine {
     this.#isSetUp = true;
     this.#budget = this.#retention = undefined;
     return result;
+  }
+
+  /** Calls a function that reads the queue. Settings that it puts in force may not be written. */
+  #read<R>(run: (queue: Queue) => R): Promise<R> {
+    return this.#database.read(this.#callTimeout, (batch) => this.#use(batch, run));
   }
 
   #use<R>(batch: Batch, run: (queue: Queue) => R): R {

@@ -145,6 +145,34 @@ Deno.test("queue file: a read-only folder is an error that says so", async () =>
   }
 });
 
+Deno.test("queue file: on a full disk, the queue can be read, and a run prints its error once", async () => {
+  await using workspace = new Workspace(OWN_PROCESS);
+  const folder = `${workspace.directory}/folder`;
+  Deno.mkdirSync(folder);
+  if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", folder]).status !== 0) {
+    console.log("left out: this user can't mount a file system");
+    return;
+  }
+  try {
+    const queue = ["--queue", "folder/jobs.db"];
+    await workspace.run(["run", "-j1", "--retries", "0", ...queue, "--", "false", ":::", "bad"]);
+    const list = Array.from({ length: 100_000 }, (_, i) => `line ${i}\n`).join("");
+    const full = await workspace.run(["run", "-j1", ...queue, "--", "sleep", "0.1"], list);
+    assertEquals(full.code, 2);
+    const errors = full.stderr.split("\n").filter((line) => line.includes("Cannot write to"));
+    assertEquals(errors.length, 1, full.stderr);
+    assertMatch(full.stderr, /: the disk is full [^\n]*\(after \d+ lines had been added\)\n$/);
+    const status = await workspace.run(["status", ...queue]);
+    assertEquals([status.code, status.stderr], [0, ""]);
+    assertStringIncludes(status.stdout, "Given up    1\n");
+    const dead = await workspace.run(["dead", "list", ...queue]);
+    assertEquals([dead.code, dead.stderr], [0, ""]);
+    assertStringIncludes(dead.stdout, "bad");
+  } finally {
+    spawnSync("umount", [folder]);
+  }
+});
+
 Deno.test("queue file: options of a server are refused with a file", async () => {
   await using workspace = new Workspace();
   const options = { "--redis": ["redis://localhost"], "--cluster": [], "--ca": ["ca.pem"], "--partitions": ["4"] };

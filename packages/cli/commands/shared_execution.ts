@@ -7,6 +7,9 @@ import { executeRun } from "./run_execution.ts";
 import type { RunPlan } from "./run_plan.ts";
 import type { PreparedRun } from "./run_preparation.ts";
 
+/** Milliseconds until an error of a file is printed, if the run has not ended because of it. */
+const FILE_PAUSE = 1000;
+
 /** Settings of {@linkcode executeOn} that differ between commands. */
 export interface SharedExecution {
   /** Whether the run ends when its list is in the queue, and no item is ready, delayed or processing. */
@@ -46,7 +49,8 @@ export async function executeOn(
   prepared: PreparedRun,
   { endsWhenEmpty, lock, hint }: SharedExecution,
 ): Promise<number> {
-  const onError = noteChanges();
+  const errors = new QueueErrors(found.file !== undefined);
+  const onError = (error: unknown) => errors.note(error);
   const queue = found.openWith(prepared.config.config, onError);
   const outlastsFailures = found.file === undefined;
   const onAdded = (count: number) => {
@@ -55,11 +59,16 @@ export async function executeOn(
   const onWaiting = (items: number) => {
     if (plan.progress !== "quiet") stderr.write(describeWaiting(items));
   };
+  let failure: unknown = undefined;
   try {
     await queue.counts(); // a server or a file that can't be used is found before a command starts
     const remote = { queue, endsWhenEmpty, outlastsFailures, onAdded, onWaiting, onError };
     return await executeRun(plan, { ...prepared, remote }, lock, hint);
+  } catch (error) {
+    failure = error;
+    throw error;
   } finally {
+    errors.end(failure);
     queue.shutDown();
   }
 }
@@ -69,12 +78,48 @@ function describeWaiting(items: number): string {
   return `Waiting for ${what}. Items of a killed process come back when its lease ends: by default, within 30 s.\n`;
 }
 
-/** Returns a callback that prints each error, unless it equals the previous one. */
-function noteChanges(): (error: unknown) => void {
-  let last = "";
-  return (error) => {
-    const message = printable(error instanceof Error ? error.message : String(error));
-    if (message !== last) stderr.write(`workqueue: ${message}\n`);
-    last = message;
-  };
+/**
+ * Errors of a queue, each printed once. Errors of a file are printed a little later: if they end the run, only the last
+ * one is printed.
+ */
+class QueueErrors {
+  readonly #isInFile: boolean;
+  #last = "";
+  #pending: unknown[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined = undefined;
+
+  constructor(isInFile: boolean) {
+    this.#isInFile = isInFile;
+  }
+
+  /** Prints an error, unless it equals the previous one. */
+  note(error: unknown): void {
+    const message = messageOf(error);
+    if (message === this.#last) return;
+    this.#last = message;
+    this.#pending.push(error);
+    if (this.#isInFile) this.#timer ??= setTimeout(() => this.#print(), FILE_PAUSE);
+    else this.#print();
+  }
+
+  /** Prints the errors that were not printed yet, except those with the reason that ended the run. */
+  end(failure: unknown): void {
+    this.#pending = this.#pending.filter((error) => reasonOf(error) !== reasonOf(failure));
+    this.#print();
+  }
+
+  #print(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const error of this.#pending.splice(0)) stderr.write(`workqueue: ${messageOf(error)}\n`);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return printable(error instanceof Error ? error.message : String(error));
+}
+
+/** Returns the message of the first cause of an error. */
+function reasonOf(error: unknown): string {
+  return error instanceof Error && error.cause !== undefined ? reasonOf(error.cause) : messageOf(error);
 }

@@ -41,7 +41,7 @@ export async function addLines(
   } catch (error) {
     throw added === 0
       ? error
-      : new UsageError(`${(error as Error).message} (after ${countLines(added)} had been added)`);
+      : new UsageError(`${(error as Error).message} (after ${countLines(added)} had been added)`, { cause: error });
   }
   return added;
 }

@@ -27,6 +27,8 @@ interface Sent {
 interface Task {
   readonly durability: Durability;
   readonly run: (batch: Batch) => unknown;
+  /** Whether the result counts even if nothing can be written. */
+  readonly reads: boolean;
   /** Number of keys that the task may change. */
   readonly keys: number;
   readonly resolve: (value: unknown) => void;
@@ -98,10 +100,25 @@ export class Database {
    * @param keys The number of keys that the task may change.
    */
   run<R>(durability: Durability, callTimeout: number, task: (batch: Batch) => R, keys = 1): Promise<R> {
+    return this.#add(task, { durability, callTimeout, keys: Math.max(keys, 1), reads: false });
+  }
+
+  /**
+   * Runs a task that only reads, although it may also do what is due. Succeeds even if that can't be written, for
+   * example because the disk is full.
+   */
+  read<R>(callTimeout: number, task: (batch: Batch) => R): Promise<R> {
+    return this.#add(task, { durability: "normal", callTimeout, keys: 1, reads: true });
+  }
+
+  #add<R>(
+    run: (batch: Batch) => R,
+    settings: Pick<Task, "durability" | "callTimeout" | "keys" | "reads">,
+  ): Promise<R> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const since = performance.now();
     if (this.#isClosed) reject(new Error(`Cannot use ${this.path}: it was closed`));
-    else this.#tasks.push({ durability, run: task, keys: Math.max(keys, 1), resolve, reject, callTimeout, since });
+    else this.#tasks.push({ ...settings, run, resolve, reject, since });
     this.#schedule();
     return promise as Promise<R>;
   }
@@ -202,6 +219,8 @@ export class Database {
       sql.run("COMMIT");
     } catch (error) {
       this.#rollBack();
+      const areRead = results.length === tasks.length && tasks.every(({ reads }) => reads);
+      if (areRead) return resolveAll(tasks, results);
       if (!isCommitting || !isInDoubt(error)) return this.#failed(tasks, error);
       return rejectAll(tasks, this.#errorOf(error, "", true));
     }
@@ -212,7 +231,7 @@ export class Database {
       return rejectAll(tasks, this.#errorOf(error, "", true));
     }
     this.#maxKeys = Math.min(2 * this.#maxKeys, MAX_KEYS);
-    for (const [i, { resolve }] of tasks.entries()) resolve(results[i]);
+    resolveAll(tasks, results);
     for (const { messages, isStored } of sent) this.messages.send(messages, isStored);
     this.#planCheckpoint();
   }
@@ -270,6 +289,10 @@ export class Database {
 
 function isAnyFull(tasks: readonly Task[]): boolean {
   return tasks.some(({ durability }) => durability === "full");
+}
+
+function resolveAll(tasks: readonly Task[], results: readonly unknown[]): void {
+  for (const [i, { resolve }] of tasks.entries()) resolve(results[i]);
 }
 
 function rejectAll(tasks: readonly Task[], error: Error): void {
