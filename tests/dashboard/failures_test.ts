@@ -50,7 +50,7 @@ Deno.test("timeouts: an attempt fails on the page at its timeout, while its hand
   using time = new FakeTime();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 5000, maxDelay: 5000 }));
   const ends = new Map<string, () => void>();
-  const pool = runWorkers(queue, (item) => new Promise((resolve) => ends.set(item, resolve)), {
+  const pool = runWorkers(queue, (item) => new Promise<void>((resolve) => ends.set(item, resolve)), {
     ...{ timeout: "5s", concurrency: 2, onError: () => {} },
   });
   using asked = new Asked({ queues: { orders: { queue, pool } } });
@@ -95,7 +95,7 @@ Deno.test("timeouts: an item forgotten while its handler is abandoned fails with
   using time = new FakeTime();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: HOUR, maxDelay: HOUR }));
   const ends: (() => void)[] = [];
-  const pool = runWorkers(queue, () => new Promise((resolve) => ends.push(resolve)), {
+  const pool = runWorkers(queue, () => new Promise<void>((resolve) => ends.push(resolve)), {
     ...{ timeout: "5s", onError: () => {} },
   });
   using asked = new Asked({ queues: { orders: { queue, pool } } });

@@ -5,7 +5,7 @@ import { History, type Sample, sampleOf } from "../../packages/dashboard/watch/h
 
 /** Returns a sample of a queue in which `becameReady` items became ready and `handedOut` were handed out. */
 function sample(at: number, becameReady: number, handedOut: number, others: Partial<Sample> = {}): Sample {
-  const none = { delayed: 0, processing: 0, failing: 0, attempts: handedOut, failed: 0, givenUp: 0 };
+  const none = { delayed: 0, processing: 0, failing: 0, attempts: handedOut, failed: 0, givenUp: 0, oldest: 0 };
   return { at, becameReady, handedOut, ready: becameReady - handedOut, ...none, ...others };
 }
 
@@ -71,5 +71,13 @@ Deno.test("history: a trend is the slope over a period, and unknown before half 
   assertEquals(historyOf(sample(0, 0, 0)).trendOf("ready", sample(30_000, 300, 0), 60_000), {
     perSecond: 10,
     ms: 30_000,
+    rises: true,
   });
+});
+
+Deno.test("history: a number may end below its start although the line through it rises", () => {
+  const history = new History();
+  for (const [i, ready] of [200, 0, 50, 100, 150, 200, 250, 300].entries()) history.add(sample(i * 5000, ready, 0));
+  const { perSecond, rises } = history.trendOf("ready", sample(40_000, 190, 0), 300_000)!;
+  assertEquals([perSecond > 0, rises], [true, false]);
 });

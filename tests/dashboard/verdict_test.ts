@@ -25,10 +25,12 @@ const calm: Situation = {
   recent: null,
   counted: { attempts: 900, failed: 0, ms: 300_000 },
   handedOut: { change: 900, ms: 300_000 },
-  growth: { perSecond: 0, ms: 300_000 },
-  delayedGrowth: { perSecond: 0, ms: 900_000 },
+  growth: { perSecond: 0, ms: 300_000, rises: false },
+  delayedGrowth: { perSecond: 0, ms: 900_000, rises: false },
   failureRate: 0,
   oldestReadyMs: null,
+  olderBy: null,
+  failingFor: null,
   fading: undefined,
   rates,
   worst: undefined,
@@ -208,7 +210,7 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ],
   [
     "a backlog that grows",
-    { ...ready(900, { blocked: 100 }), growth: { perSecond: 9, ms: 61_000 }, rates: { ...rates, in: 12 } },
+    { ...ready(900, { blocked: 100 }), growth: { perSecond: 9, ms: 61_000, rises: true }, rates: { ...rates, in: 12 } },
     "busy",
     "The backlog grew by 9 items a second over the last 1 min and has 1,000 items; " +
     "12 a second become ready and 3 are handed out.",
@@ -217,7 +219,7 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "a backlog that grows behind a rate",
     {
       ...ready(900),
-      growth: { perSecond: 2.104, ms: 300_000 },
+      growth: { perSecond: 2.104, ms: 300_000, rises: true },
       rates: { ...rates, in: 12, out: 9.9 },
       throttle: { ...throttle, tokens: 0 },
     },
@@ -227,13 +229,23 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ],
   [
     "a large backlog that grows by a small part",
-    { ...ready(12_000), growth: { perSecond: 0.101, ms: 898_000 } },
+    { ...ready(12_000), growth: { perSecond: 0.101, ms: 898_000, rises: true } },
     "busy",
     "The backlog grew by 0.1 items a second over the last 15 min and has 12,000 items; " +
     "3 a second become ready and 3 are handed out.",
   ],
-  ["a backlog that hardly grows", { ...ready(101), growth: { perSecond: 0.1, ms: 300_000 } }, "healthy", /101/.source],
-  ["a small backlog that grows", { ...ready(100), growth: { perSecond: 9, ms: 60_000 } }, "healthy", /100/.source],
+  [
+    "a backlog that hardly grows",
+    { ...ready(101), growth: { perSecond: 0.1, ms: 300_000, rises: true } },
+    "healthy",
+    /101/.source,
+  ],
+  [
+    "a small backlog that grows",
+    { ...ready(100), growth: { perSecond: 9, ms: 60_000, rises: true } },
+    "healthy",
+    /100/.source,
+  ],
   [
     "a backlog of which no trend is known",
     { ...ready(101), growth: null },
@@ -241,6 +253,39 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
     "101 items are ready or blocked. The dashboard doesn't know yet whether the backlog grows.",
   ],
   ["a small backlog of which no trend is known", { ...ready(100), growth: null }, "healthy", /100/.source],
+  [
+    "a backlog that has peaked, although the line through it rises",
+    { ...ready(146), growth: { perSecond: 0.45, ms: 37_000, rises: false } },
+    "busy",
+    "The backlog fell again after a peak in the last 37 s and has 146 items; " +
+    "3 a second become ready and 3 are handed out.",
+  ],
+  [
+    "retries that have peaked, although the line through them rises",
+    { look: { ...look, delayed: 700 }, delayedGrowth: { perSecond: 0.8, ms: 880_000, rises: false }, failureRate: 1.5 },
+    "busy",
+    "1.5 attempts a second failed; the delayed items fell again after a peak in the last 15 min, to 700.",
+  ],
+  [
+    "items that failed more than a minute ago",
+    { look: { ...look, delayed: 78, failing: 3 }, failingFor: 61_000 },
+    "busy",
+    "3 items failed at their last attempt, the first 1 min ago.",
+  ],
+  [
+    "an item that failed less than a minute ago",
+    { look: { ...look, delayed: 1, failing: 1 }, failingFor: 59_000 },
+    "healthy",
+    "New items start at once: 1 delayed, 3 a second handed out.",
+  ],
+  [
+    "items that wait longer and longer",
+    { ...ready(78), oldestReadyMs: 41_000, olderBy: 20_000 },
+    "busy",
+    "The oldest of 78 items has been ready for 41 s, 20 s longer than a minute ago.",
+  ],
+  ["items that wait as long as before", { ...ready(78), oldestReadyMs: 41_000, olderBy: 0 }, "healthy", /78/.source],
+  ["items that wait for a moment", { ...ready(78), oldestReadyMs: 9000, olderBy: 9000 }, "healthy", /78/.source],
   [
     "an old item",
     { ...ready(3), oldestReadyMs: 330_000 },
@@ -250,14 +295,14 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ["an item that is not old yet", { ...ready(1), oldestReadyMs: 300_000 }, "healthy", /1 item/.source],
   [
     "retries that accumulate",
-    { look: { ...look, delayed: 700 }, delayedGrowth: { perSecond: 0.8, ms: 880_000 }, failureRate: 1.5 },
+    { look: { ...look, delayed: 700 }, delayedGrowth: { perSecond: 0.8, ms: 880_000, rises: true }, failureRate: 1.5 },
     "busy",
     "Retries accumulate: 1.5 attempts a second failed, and the delayed items grew by " +
     "0.8 items a second over the last 15 min to 700.",
   ],
   [
     "scheduled repeats",
-    { look: { ...look, delayed: 7000 }, delayedGrowth: { perSecond: 5, ms: 880_000 }, failureRate: 0.1 },
+    { look: { ...look, delayed: 7000 }, delayedGrowth: { perSecond: 5, ms: 880_000, rises: true }, failureRate: 0.1 },
     "healthy",
     /New items/.source,
   ],

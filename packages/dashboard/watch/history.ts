@@ -24,6 +24,7 @@ const COLUMNS = [
   "attempts",
   "failed",
   "givenUp",
+  "oldest",
 ] as const;
 
 /** Sample of a queue. `at` is the time on the monotonic clock, in milliseconds. */
@@ -44,13 +45,17 @@ export function sampleOf(at: number, look: Look | undefined): Sample {
     attempts: totals?.attempts ?? NaN,
     failed: totals?.failed ?? NaN,
     givenUp: totals?.givenUp ?? NaN,
+    oldest: look === undefined ? NaN : ready + blocked === 0 ? 0 : look.oldestReadyMs ?? NaN,
   };
 }
 
-/** Trend of a number. `ms` is the period over which the trend was computed, in milliseconds. */
+/** Trend of a number. */
 export interface Trend {
   readonly perSecond: number;
+  /** Period over which the trend was computed, in milliseconds. */
   readonly ms: number;
+  /** Whether the number is larger at the end of the period than at its start. */
+  readonly rises: boolean;
 }
 
 /** Latest samples of a queue, in a ring buffer of fixed size. */
@@ -100,10 +105,12 @@ export class History {
    */
   trendOf(name: keyof Sample, now: Sample, time: number): Trend | null {
     let [count, ms, sumX, sumY, sumXX, sumXY] = [0, 0, 0, 0, 0, 0];
+    let first: number | undefined;
     const add = (at: number, y: number) => {
       const x = (now.at - at) / 1000;
       if (Number.isNaN(y) || x * 1000 > time) return;
       ms = Math.max(ms, x * 1000);
+      first ??= y;
       count++;
       sumX -= x;
       sumY += y;
@@ -113,7 +120,7 @@ export class History {
     for (let place = 0; place < this.length; place++) add(this.#get("at", place), this.#get(name, place));
     add(now.at, now[name]);
     const perSecond = (count * sumXY - sumX * sumY) / (count * sumXX - sumX * sumX);
-    return ms >= MIN_TREND ? { perSecond, ms } : null;
+    return ms >= MIN_TREND ? { perSecond, ms, rises: now[name] > first! } : null;
   }
 
   /**

@@ -63,6 +63,10 @@ export interface Situation {
   readonly failureRate: number | null;
   /** Time since the oldest ready item became ready, in milliseconds; `null` if unknown. */
   readonly oldestReadyMs: number | null;
+  /** Time since the failing item that failed first did so last, in milliseconds; `null` if unknown. */
+  readonly failingFor: number | null;
+  /** Growth of `oldestReadyMs` in the last minute, in milliseconds; `null` if unknown. */
+  readonly olderBy: number | null;
   /** Alert that may still fire although its condition has ended. */
   readonly fading: FadingAlert | undefined;
   readonly rates: Rates;
@@ -99,6 +103,10 @@ const LONG_RUN = 5 * 60_000;
  * milliseconds.
  */
 const LONG_FULL = 5000;
+/** Time after a failure from which an item that has not succeeded since keeps its queue from being healthy. */
+const LONG_FAILING = 60_000;
+/** Age of the oldest ready item from which it keeps its queue from being healthy while it gets older. */
+const LONG_READY = 10_000;
 /**
  * Minimum number of failures for the verdict `failing`. The failures may be recent failures of any keys, or the
  * failures of a single key.
@@ -216,6 +224,8 @@ export const RULES: readonly VerdictRule[] = [
   { verdict: "busy", guide: "workqueueoldesttooold", find: oldestIsOld, alert: "WorkqueueOldestTooOld" },
   { verdict: "busy", guide: "workqueuehandlerstuck", find: handlerRunsLong, alert: "WorkqueueHandlerStuck" },
   { verdict: "busy", guide: "workqueueretrystorm", find: manyHadFailed, alert: "WorkqueueRetryStorm" },
+  { verdict: "busy", guide: "where-to-look", find: someFailForLong },
+  { verdict: "busy", guide: "the-backlog-grows", find: oldestGetsOlder },
   { verdict: "unknown", guide: "where-to-look", find: trendIsUnknown },
 ];
 
@@ -470,7 +480,10 @@ function backlogGrows({ growth, look: { ready, blocked }, rates, throttle }: Sit
   const bound = throttle !== null && throttle.rate !== "unlimited" && go !== null && go > 0.8 * throttle.rate
     ? `, and the throttle allows ${formatNumber(throttle.rate)} a second`
     : "";
-  return `The backlog grew by ${slope(growth)} and has ${many(backlog, "item")}${flow}${bound}.`;
+  const now = `${many(backlog, "item")}${flow}${bound}`;
+  // The line through the samples may rise although the backlog falls again: the alert follows the line.
+  if (!growth.rises) return `The backlog fell again after a peak in ${theLast(growth.ms)} and has ${now}.`;
+  return `The backlog grew by ${slope(growth)} and has ${now}.`;
 }
 
 /**
@@ -480,9 +493,15 @@ function backlogGrows({ growth, look: { ready, blocked }, rates, throttle }: Sit
 function retriesPileUp({ delayedGrowth, failureRate, look: { delayed } }: Situation): string | undefined {
   if (delayedGrowth === null || delayedGrowth.perSecond <= MAX_SLOPE || delayed <= MAX_BACKLOG) return undefined;
   if (failureRate === null || failureRate <= MAX_FAILURES) return undefined;
-  return `Retries accumulate: ${formatNumber(failureRate)} attempts a second failed, and the delayed items grew by ${
-    slope(delayedGrowth)
-  } to ${formatNumber(delayed)}.`;
+  const failed = `${formatNumber(failureRate)} attempts a second failed`;
+  if (!delayedGrowth.rises) {
+    return `${failed}; the delayed items fell again after a peak in ${theLast(delayedGrowth.ms)}, to ${
+      formatNumber(delayed)
+    }.`;
+  }
+  return `Retries accumulate: ${failed}, and the delayed items grew by ${slope(delayedGrowth)} to ${
+    formatNumber(delayed)
+  }.`;
 }
 
 function slope({ perSecond, ms }: Trend): string {
@@ -534,6 +553,20 @@ function manyFailed({ counted, worst }: Situation): string | undefined {
 function manyHadFailed(situation: Situation): string | undefined {
   const reason = manyFailed(situation);
   return reason === undefined || isRecovering(situation) ? reason : `${reason} Most of the latest attempts succeeded.`;
+}
+
+/** Returns a reason if an item that failed more than a minute ago has not succeeded since. */
+function someFailForLong({ look: { failing }, failingFor, worst }: Situation): string | undefined {
+  if (failing === null || failing === 0 || failingFor === null || failingFor < LONG_FAILING) return undefined;
+  const failed = `${many(failing, "item")} failed at ${failing === 1 ? "its" : "their"} last attempt`;
+  return asSentence(`${failed}, the first ${formatDuration(failingFor)} ago${example(worst)}`);
+}
+
+/** Returns a reason if the oldest ready item has got older for some time. */
+function oldestGetsOlder({ oldestReadyMs, olderBy, look: { ready, blocked } }: Situation): string | undefined {
+  if (oldestReadyMs === null || olderBy === null || olderBy <= 0 || oldestReadyMs < LONG_READY) return undefined;
+  return `The oldest of ${many(ready + blocked, "item")} has been ready for ${formatDuration(oldestReadyMs)}, ` +
+    `${formatDuration(olderBy)} longer than a minute ago.`;
 }
 
 function trendIsUnknown({ growth, look: { ready, blocked } }: Situation): string | undefined {

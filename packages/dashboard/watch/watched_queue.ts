@@ -23,6 +23,7 @@ import type { Can, DelayedLook, GroupList, Look, LookFailing, Source } from "./s
 import { type SteeredThrottle, Throttles } from "./throttles.ts";
 import { waitFor } from "./timer.ts";
 import { errorText, isWhole, keyTexts, thrownText } from "./texts.ts";
+import { SteadyVerdict } from "./steady_verdict.ts";
 import { alertsOf, judge, type Judgement, type Situation } from "./verdict.ts";
 
 /** Number of items to read for a row of the list of queues. The number is large enough to find groups. */
@@ -77,6 +78,7 @@ export class WatchedQueue implements Disposable {
   readonly #configName: string;
   readonly #history = new History();
   readonly #alarms = new Alarms();
+  readonly #verdict = new SteadyVerdict();
   readonly #latency = new LatencyWindow(systemClock.now());
   /** Recording of times in the queue; `undefined` if the queue doesn't support it. */
   readonly #times: RecordedTimes | undefined;
@@ -196,6 +198,7 @@ export class WatchedQueue implements Disposable {
       if (!isIdle) this.#idleSince = sample.at;
       this.#seen = { look, sample, limit };
       this.#failure = undefined;
+      this.#judge(this.#seen); // also while nobody looks, so that the verdict is not an old one later
     } catch (error) {
       this.#failure = { text: thrownText(error), since: this.#failure?.since ?? since };
     }
@@ -257,7 +260,7 @@ export class WatchedQueue implements Disposable {
     return {
       name: this.name,
       engine,
-      ...shown(this.#away() ?? judge(this.#situation(seen))),
+      ...shown(this.#away() ?? this.#judge(seen)),
       counts: { ready, blocked, delayed, processing, failing },
       rates: this.#history.rates(sample),
       oldestReadyMs: whole(look.oldestReadyMs),
@@ -266,6 +269,10 @@ export class WatchedQueue implements Disposable {
       pauseEndsInMs: whole(this.#pauseEndsInMs),
       trend,
     };
+  }
+
+  #judge(seen: Seen): Judgement {
+    return this.#verdict.next(judge(this.#situation(seen)), seen.sample.at);
   }
 
   /** Returns the verdict for an engine that doesn't answer; `undefined` if the engine answers. */
@@ -297,6 +304,8 @@ export class WatchedQueue implements Disposable {
       delayedGrowth: this.#history.trendOf("delayed", sample, SLOPE_OVER),
       failureRate: perSecond(this.#history.over("failed", sample, SLOPE_OVER)),
       oldestReadyMs: look.oldestReadyMs,
+      olderBy: this.#history.over("oldest", sample)?.change ?? null,
+      failingFor: withMost(look.failingItems, ({ ago }) => ago ?? -1)?.ago ?? null,
       fading: this.#alarms.fading(sample.at),
       rates: this.#history.rates(sample),
       worst: worst && { key: this.textOf(worst.item), attempts: worst.attempts, error: errorText(worst.error) },
