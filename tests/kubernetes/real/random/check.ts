@@ -51,7 +51,8 @@ function changedAfterwards({ end, later }: History): string[] {
     .map(([key]) => `${key} changed although everything was in order`);
 }
 
-function wrongCaches({ later, cached }: History): string[] {
+/** Returns the differences between caches and the stored objects. */
+export function wrongCaches({ later, cached }: Pick<History, "later" | "cached">): string[] {
   const stored = versionsOf(later);
   return cached.flatMap((versions, i) => {
     const keys = new Set([...stored.keys(), ...Object.keys(versions)]);

@@ -6,7 +6,7 @@ import { Cluster } from "../cluster.ts";
 import { stored, untilInOrder } from "../greetings.ts";
 import { randomNumbers } from "../../../queue_helpers.ts";
 import { Actions } from "./actions.ts";
-import { check } from "./check.ts";
+import { check, wrongCaches } from "./check.ts";
 import type { History } from "./history.ts";
 import { Replica } from "./replica.ts";
 
@@ -14,6 +14,8 @@ const NAMESPACE = "default";
 const REPLICAS = 2;
 /** Longest time in milliseconds from the end of the faults until everything is in order. */
 const SOON = 120_000;
+/** Longest time in milliseconds until a replica without the lease notices that its connections are half-open. */
+const HALF_OPEN = 60_000;
 /** Time in which nothing must change after that. */
 const QUIET = 3000;
 
@@ -126,14 +128,22 @@ export async function randomRun(runtime: string, seed: number, seconds: number):
   const last = await stored(cluster.admin, NAMESPACE);
   await delay(QUIET);
   const later = await stored(cluster.admin, NAMESPACE);
-  const caches = await Promise.allSettled(running().map(({ process }) => process.cached()));
+  const cachesNow = async () =>
+    (await Promise.allSettled(running().map(({ process }) => process.cached())))
+      .flatMap((cache) => cache.status === "fulfilled" ? [cache.value] : []);
+  const noticed = performance.now() + HALF_OPEN;
+  let cached = await cachesNow();
+  while (wrongCaches({ later, cached }).length > 0 && performance.now() < noticed) {
+    await delay(1000);
+    cached = await cachesNow();
+  }
   const history: History = {
     actions: actions.done,
     processes: replicas.map(({ process: { events }, wasFrozen }) => ({ events, wasFrozen })),
     faults: struck,
     end: last,
     later,
-    cached: caches.flatMap((cache) => cache.status === "fulfilled" ? [cache.value] : []),
+    cached,
   };
   return { complaints: [...complaints, ...check(history)], history };
 }
