@@ -4,30 +4,32 @@ import { assert, assertEquals, assertLess, assertStringIncludes } from "@std/ass
 import { quickConfig, runtimes, until, Workspace } from "./cli.ts";
 
 for (const runtime of Object.keys(runtimes)) {
-  Deno.test(`starting, ${runtime}: where there is no room for so many commands, fewer run, and no attempt is lost`, async () => {
-    await using workspace = new Workspace(runtime);
-    workspace.write("config.json", quickConfig({ maxRetries: 0 }));
-    const items = Array.from({ length: 100 }, (_, i) => `${i}\n`).join("");
-    const args = [
-      "--config",
-      "config.json",
-      "--concurrency",
-      "60",
-      "--report",
-      "report.jsonl",
-      "--no-append",
-      "--",
-      "sleep",
-      "0.1",
-    ];
-    const { code, stderr } = await workspace.run(["run", ...args], items, 'ulimit -n 60; exec "$@"');
-    assertEquals(code, 0, stderr);
-    assertStringIncludes(stderr, "Running fewer commands at once: too many files are open.\n");
-    assertEquals(stderr.match(/fewer commands/g)!.length, 1);
-    const report = workspace.report();
-    assertEquals(report.length, 100);
-    for (const { outcome, attempts } of report) assertEquals([outcome, attempts], ["succeeded", 1]);
-  });
+  for (const files of [40, 60]) {
+    Deno.test(`starting, ${runtime}: where there is no room for so many commands, fewer run, and no attempt is lost, with ${files} files`, async () => {
+      await using workspace = new Workspace(runtime);
+      workspace.write("config.json", quickConfig({ maxRetries: 0 }));
+      const items = Array.from({ length: 100 }, (_, i) => `${i}\n`).join("");
+      const args = [
+        "--config",
+        "config.json",
+        "--concurrency",
+        "60",
+        "--report",
+        "report.jsonl",
+        "--no-append",
+        "--",
+        "sleep",
+        "0.1",
+      ];
+      const { code, stderr } = await workspace.run(["run", ...args], items, `ulimit -n ${files}; exec "$@"`);
+      assertEquals(code, 0, stderr);
+      assertStringIncludes(stderr, "Running fewer commands at once: too many files are open.\n");
+      assertEquals(stderr.match(/fewer commands/g)!.length, 1);
+      const report = workspace.report();
+      assertEquals(report.length, 100);
+      for (const { outcome, attempts } of report) assertEquals([outcome, attempts], ["succeeded", 1]);
+    });
+  }
 
   Deno.test(`starting, ${runtime}: an item that waits for file descriptors is neither started nor given up after an interruption`, async () => {
     await using workspace = new Workspace(runtime);

@@ -46,6 +46,20 @@ for (const runtime of EVERY ? RUNTIMES : ["Node"] as const) {
   });
 
   Deno.test({
+    name: `cli, ${runtime}: with room for few open files, fewer commands run at once, and all succeed`,
+    ignore,
+    fn: async () => {
+      await using workspace = new Workspace(runtime);
+      const items = Array.from({ length: 100 }, (_, i) => `${i}\n`).join("");
+      const args = ["run", "--retries", "0", "--concurrency", "30", "--", "sh", "-c", "sleep 0.1", "sh"];
+      const { code, stderr } = await workspace.run(args, items, 'ulimit -n 40; exec "$@"');
+      assertEquals(code, 0, stderr);
+      assertStringIncludes(stderr, "Running fewer commands at once: too many files are open.\n");
+      assertMatch(stderr, /^Succeeded +100$/m);
+    },
+  });
+
+  Deno.test({
     name: `cli, ${runtime}: as many as print at once, a quiet run is quiet`,
     ignore,
     fn: async () => {

@@ -1,12 +1,23 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { devNull } from "node:os";
 import type { Readable } from "node:stream";
 import { wholeEnvironment } from "./environment.ts";
 import type { Environment, Pipe, Process, ProcessEnd } from "./process.ts";
 
-/** Starts a process with Node's API, which Deno and Bun also have. */
+/** Number of files that Node needs at once to start a process: two pairs of sockets and a pipe, and some to spare. */
+const FILES = 8;
+/** Whether a process was not started, perhaps because too many files are open. */
+let isShort = false;
+
+/**
+ * Starts a process with Node's API, which Deno and Bun also have. If too many files are open, Node never closes the
+ * sockets of a process that it can't start. So after the first failure, this function fails before Node does.
+ */
 export function startOnNode(command: readonly string[], env: Environment, leadsGroup: boolean): Promise<Process> {
   const [file = "", ...args] = command;
   return new Promise((resolve, reject) => {
+    if (isShort) requireFiles();
     const child = spawn(file, args, {
       detached: leadsGroup,
       env: wholeEnvironment(env),
@@ -14,8 +25,19 @@ export function startOnNode(command: readonly string[], env: Environment, leadsG
       windowsHide: true,
     });
     child.on("error", reject);
-    if (child.pid !== undefined) resolve(processOf(child, child.pid));
+    if (child.pid === undefined) isShort = true;
+    else resolve(processOf(child, child.pid));
   });
+}
+
+/** Throws the system's error if this process can't open as many files as another process needs. */
+function requireFiles(): void {
+  const files: number[] = [];
+  try {
+    while (files.length < FILES) files.push(openSync(devNull, "r"));
+  } finally {
+    for (const file of files) closeSync(file);
+  }
 }
 
 function processOf(child: ChildProcess, pid: number): Process {
