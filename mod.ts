@@ -117,6 +117,13 @@ export {
   type WorkRequest,
   type WorkSource,
 } from "./lib/workers/run_workers.ts";
+export {
+  type BatchContext,
+  type BatchHandler,
+  type BatchOptions,
+  type BatchOutcome,
+  runBatches,
+} from "./lib/workers/run_batches.ts";
 export type { Registry } from "./registry/registry.ts";
 export type * from "./registry/part_config.ts";
 export type * from "./limiters/limiter_config.ts";

@@ -1,0 +1,279 @@
+/**
+ * Batches: handlers that work on several items at once.
+ *
+ * @module
+ */
+
+import { A_BOOLEAN, A_POSITIVE_INTEGER, requireRules } from "../base/arguments.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { type Duration, tryParseDuration } from "../base/duration.ts";
+import { argumentError, invalidArgument } from "../base/errors.ts";
+import type { HandlerContext } from "../contracts/handler.ts";
+import type { QueueGroups } from "../contracts/queue_inspection.ts";
+import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
+import type { SourcedQueue } from "../contracts/work_source.ts";
+import type { WorkerOptions, WorkerPool } from "../contracts/workers.ts";
+import { runWorkers } from "./run_workers.ts";
+
+/** Handler of a batch. */
+export type BatchHandler<T> = (
+  items: readonly T[],
+  context: BatchContext<T>,
+) => BatchOutcome<T> | Promise<BatchOutcome<T>>;
+
+/** Value that a {@linkcode BatchHandler} returns: nothing, or the items that failed, with their errors. */
+export type BatchOutcome<T> = void | { readonly failed: ReadonlyMap<T, unknown> };
+
+/** Second argument of a {@linkcode BatchHandler}. */
+export interface BatchContext<T> {
+  /** Aborts when the signals of all items have aborted. */
+  readonly signal: AbortSignal;
+  /** Returns the details of the attempt at one item of the batch. */
+  of(item: T): HandlerContext;
+}
+
+/** Options of {@linkcode runBatches}: those of `runWorkers`, and the size of batches. */
+export interface BatchOptions<T = unknown> extends WorkerOptions<T> {
+  /** Maximum number of batches that run at once; a positive integer. */
+  concurrency?: number | undefined;
+  /** Maximum number of items in a batch; a positive integer. */
+  size: number;
+  /**
+   * Longest time for which the first item of a batch waits for others. With a `throttle`, items don't wait, because
+   * they would hold their permits: a batch then has the items that were ready at once.
+   *
+   * @default {0}
+   */
+  wait?: Duration | undefined;
+  /**
+   * Whether the handler is called again with each half of a batch that failed, until the failing items are alone. Only
+   * these items count a failure. The handler must be able to repeat what it did for the other items.
+   *
+   * @default {false}
+   */
+  split?: boolean | undefined;
+  /**
+   * Whether all items of a batch must be of the same group, by the discipline of the queue, which must have groups.
+   * Then, its `maxPerGroup` caps the batches.
+   *
+   * @default {false}
+   */
+  sameGroup?: boolean | undefined;
+}
+
+const ACTION = "run batches";
+
+/** Item that is part of a batch, until the batch has been worked on. */
+interface Member<T> {
+  readonly item: T;
+  readonly context: HandlerContext;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/** Members that wait for others. */
+interface Gathering<T> {
+  readonly members: Member<T>[];
+  timer: unknown;
+  isDue: boolean;
+}
+
+/**
+ * Takes items from the queue and runs the handler on several of them at once. Each item has an attempt of its own, with
+ * its retries, its timeout and its permit, as with `runWorkers`: an item that fails is retried with its own delay, and
+ * may then be in a batch with others. The timeout includes the time for which an item waits for others.
+ *
+ * A handler that throws fails all items of the batch, and one that returns `{ failed }` only some of them. With
+ * `split`, the failing items are found by halves: one bad item among 100 takes at most 15 calls, and the other items
+ * don't fail.
+ *
+ * @example Usage
+ * ```ts
+ * import { createExponentialLimiter, createRateLimitingQueue, runBatches } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: "5ms", maxDelay: "1m" }));
+ * for (const item of ["a", "b", "c", "d", "e"]) queue.add(item);
+ *
+ * const batches: string[] = [];
+ * const pool = runBatches(queue, (items) => void batches.push(items.join("")), { size: 3 });
+ * await queue.shutDownWithDrain();
+ * await pool.finished;
+ * assertEquals(batches, ["abc", "de"]);
+ * ```
+ *
+ * @typeParam T The type of the items.
+ * @param queue The source of items, as for `runWorkers`.
+ * @param handler Function that processes the items of a batch. No two items have the same key.
+ * @param options The size of batches, and the options of `runWorkers`. `concurrency` is the number of batches.
+ * @returns The running pool. Its numbers are those of items.
+ * @throws {RangeError} If `size` or another option is a number out of range.
+ * @throws {TypeError} If an option is unknown, missing or has the wrong type.
+ */
+export function runBatches<T>(
+  queue: RateLimitingQueue<T> | SourcedQueue<T>,
+  handler: BatchHandler<T>,
+  options: BatchOptions<T>,
+): WorkerPool<T> {
+  if (typeof handler !== "function") throw invalidArgument(ACTION, "handler", "must be a function", handler);
+  const { size, wait, split, sameGroup, concurrency, ...others } = Object(options) as BatchOptions<T>;
+  const isDuration = (value: unknown) => tryParseDuration(value) !== undefined;
+  requireRules(ACTION, { size, wait, split, sameGroup, concurrency }, {
+    size: A_POSITIVE_INTEGER,
+    wait: [isDuration, "must be a duration"],
+    split: A_BOOLEAN,
+    sameGroup: A_BOOLEAN,
+    concurrency: A_POSITIVE_INTEGER,
+  });
+  if (size === undefined) throw argumentError(ACTION, "missing required option 'size' (most items in a batch)");
+  const clock = others.clock ?? (queue as RateLimitingQueue<T>).clock ?? systemClock;
+  const most = concurrency ?? 1;
+  const waitMs = others.throttle === undefined ? Math.max(tryParseDuration(wait ?? 0)!, 0) : 0;
+  const groupOf = sameGroup ? (queue as { groups?: QueueGroups }).groups?.groupOf : undefined;
+  if (sameGroup && groupOf === undefined) throw argumentError(ACTION, "'sameGroup' is for a queue with groups");
+  const groups = groupOf && (queue as unknown as { groups: QueueGroups }).groups;
+  const batches = new Batches(handler, { size, most, waitMs, split: split === true, groups, clock });
+  const isEnding = () =>
+    (queue as Partial<RateLimitingQueue<T>>).shuttingDown === true || others.signal?.aborted === true;
+  const pool = runWorkers<T>(queue, (item, context) => batches.join(item, context, isEnding()), {
+    ...others,
+    concurrency: most * size,
+  });
+  const stop = pool.stop.bind(pool);
+  pool.stop = () => {
+    batches.flush(); // a batch that waits for others would hold up the end
+    return stop();
+  };
+  batches.watch(queue as Partial<{ watch(callback: () => void): () => void }>, isEnding, pool.finished);
+  return pool;
+}
+
+interface Terms {
+  readonly size: number;
+  readonly most: number;
+  readonly waitMs: number;
+  readonly split: boolean;
+  readonly groups: QueueGroups | undefined;
+  readonly clock: Clock;
+}
+
+/** Gathers items to batches, and runs the handler on them. */
+class Batches<T> {
+  readonly #handler: BatchHandler<T>;
+  readonly #terms: Terms;
+  /** Members that wait for others, by group. */
+  readonly #gathering = new Map<unknown, Gathering<T>>();
+  #running = 0;
+
+  constructor(handler: BatchHandler<T>, terms: Terms) {
+    this.#handler = handler;
+    this.#terms = terms;
+  }
+
+  /** Adds an item to a batch. Resolves when the work on it is done, and rejects if it failed. */
+  join(item: T, context: HandlerContext, isEnding: boolean): Promise<void> {
+    const { groups, size, waitMs, clock } = this.#terms;
+    const group = groups?.groupOf?.({ item, key: context.key });
+    return new Promise((resolve, reject) => {
+      let gathering = this.#gathering.get(group);
+      if (gathering === undefined) {
+        const begun: Gathering<T> = gathering = { members: [], timer: undefined, isDue: false };
+        this.#gathering.set(group, begun);
+        // Without a wait, the batch begins once the pool has taken all items that are ready.
+        if (isEnding || waitMs === 0) setTask(() => this.#due(begun));
+        else begun.timer = clock.setTimeout(() => this.#due(begun), waitMs);
+      }
+      gathering.members.push({ item, context, resolve, reject });
+      if (gathering.members.length === size) this.#due(gathering);
+    });
+  }
+
+  /** Begins all batches that wait for more items. */
+  flush(): void {
+    for (const gathering of this.#gathering.values()) gathering.isDue = true;
+    this.#begin();
+  }
+
+  /** Flushes the batches when the queue begins to shut down. */
+  watch(
+    queue: Partial<{ watch(callback: () => void): () => void }>,
+    isEnding: () => boolean,
+    finished: Promise<void>,
+  ): void {
+    const end = queue.watch?.(() => {
+      if (isEnding() && this.#gathering.size > 0) this.flush();
+    });
+    if (end !== undefined) finished.then(end, end);
+  }
+
+  #due(gathering: Gathering<T>): void {
+    gathering.isDue = true;
+    this.#begin();
+  }
+
+  /** Begins due batches as long as more may run. */
+  #begin(): void {
+    const { most, clock } = this.#terms;
+    for (const [group, gathering] of this.#gathering) {
+      if (this.#running === most) return;
+      if (!gathering.isDue) continue;
+      this.#gathering.delete(group);
+      if (gathering.timer !== undefined) clock.clearTimeout(gathering.timer);
+      void this.#run(gathering.members);
+    }
+  }
+
+  async #run(members: Member<T>[]): Promise<void> {
+    this.#running++;
+    await this.#handle(members);
+    this.#running--;
+    this.#begin();
+  }
+
+  /** Calls the handler, and again with each half if it fails and batches are split. Never rejects. */
+  async #handle(members: readonly Member<T>[]): Promise<void> {
+    let failed: ReadonlyMap<T, unknown> | undefined;
+    try {
+      failed = (await this.#handler(members.map(({ item }) => item), contextOf(members)))?.failed;
+    } catch (error) {
+      if (!this.#terms.split || members.length === 1) { for (const { reject } of members) reject(error); }
+      else {
+        const half = members.length >> 1;
+        await this.#handle(members.slice(0, half));
+        await this.#handle(members.slice(half));
+      }
+      return;
+    }
+    for (const { item, resolve, reject } of members) {
+      if (failed?.has(item)) reject(failed.get(item));
+      else resolve();
+    }
+  }
+}
+
+function contextOf<T>(members: readonly Member<T>[]): BatchContext<T> {
+  let controller: AbortController | undefined;
+  return {
+    get signal() {
+      if (controller === undefined) {
+        const all = controller = new AbortController();
+        const look = () => {
+          if (members.every(({ context }) => context.signal.aborted)) all.abort(members[0]!.context.signal.reason);
+        };
+        for (const { context: { signal } } of members) signal.addEventListener("abort", look, { once: true });
+        look();
+      }
+      return controller.signal;
+    },
+    of(item) {
+      const member = members.find((one) => one.item === item);
+      if (member === undefined) throw argumentError("get context", "the item is not in the batch", Error);
+      return member.context;
+    },
+  };
+}
+
+/** Calls `callback` after the pool has taken the items that are ready now. */
+function setTask(callback: () => void): void {
+  Promise.resolve().then(() => Promise.resolve()).then(callback);
+}

@@ -1,0 +1,177 @@
+/** Batches of `runBatches`: which items are in them, how they fail, and how they end. */
+
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { createBucketThrottle } from "@workqueue/core/throttles";
+import {
+  createExponentialLimiter,
+  createFairDiscipline,
+  createRateLimitingQueue,
+  type RateLimitingQueue,
+  type RateLimitingQueueOptions,
+  runBatches,
+  TerminalError,
+} from "@workqueue/core";
+import { HandClock } from "../helpers.ts";
+import { flush, isSettled } from "../queue_helpers.ts";
+
+function queueWith(options: RateLimitingQueueOptions<string> = {}): RateLimitingQueue<string> {
+  return createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 }), {
+    clock: new HandClock(),
+    ...options,
+  });
+}
+
+function add(queue: RateLimitingQueue<string>, items: string): void {
+  for (const item of items) queue.add(item);
+}
+
+Deno.test("batches: as many items as are ready, up to the size, and as many batches as may run", async () => {
+  const queue = queueWith();
+  const batches: string[] = [];
+  const ends: (() => void)[] = [];
+  add(queue, "abcdefgh");
+  const pool = runBatches(queue, (items) => {
+    batches.push(items.join(""));
+    return new Promise<void>((end) => ends.push(end));
+  }, { size: 3, concurrency: 2 });
+  await flush();
+  assertEquals(batches, ["abc", "def"]);
+  ends[0]!();
+  await flush();
+  assertEquals([batches, queue.processing], [["abc", "def", "gh"], 5]);
+  for (const end of ends) end();
+  await flush();
+  assertEquals(queue.processing, 0);
+  await pool.stop();
+});
+
+Deno.test("batches: items that come within the wait of the first are in its batch, and a shutdown waits for none", async () => {
+  const clock = new HandClock();
+  const queue = queueWith({ clock });
+  const batches: string[] = [];
+  const pool = runBatches(queue, (items) => void batches.push(items.join("")), { size: 3, wait: 100 });
+  add(queue, "a");
+  await flush();
+  await clock.advance(99);
+  add(queue, "b");
+  await flush();
+  assertEquals(batches, []);
+  await clock.advance(1);
+  await flush();
+  assertEquals(batches, ["ab"]);
+  add(queue, "cde");
+  await flush();
+  assertEquals(batches, ["ab", "cde"]);
+  add(queue, "f");
+  await flush();
+  const drain = queue.shutDownWithDrain();
+  await flush();
+  assertEquals(batches, ["ab", "cde", "f"]);
+  assert(await isSettled(drain));
+  await pool.finished;
+  assertEquals(clock.timers, 0);
+});
+
+Deno.test("batches: stopping the pool begins the batch that waits for others", async () => {
+  const queue = queueWith();
+  const batches: string[] = [];
+  const pool = runBatches(queue, (items) => void batches.push(items.join("")), { size: 3, wait: "1h" });
+  add(queue, "ab");
+  await flush();
+  await pool.stop();
+  assertEquals([batches, queue.processing], [["ab"], 0]);
+});
+
+Deno.test("batches: a handler that throws fails all items, each with its own delay; { failed } fails some", async () => {
+  const clock = new HandClock();
+  const queue = queueWith({ clock });
+  const errors: string[] = [];
+  const batches: string[] = [];
+  const pool = runBatches(queue, (items) => {
+    batches.push(items.join(""));
+    if (batches.length === 1) throw new Error("all");
+    if (batches.length > 2) return;
+    return { failed: new Map<string, unknown>([["b", new TerminalError("some")]]) };
+  }, { size: 10, onError: (error, item, attempt) => errors.push(`${item} ${attempt}: ${(error as Error).message}`) });
+  add(queue, "abc");
+  await flush();
+  assertEquals([errors, queue.delayed], [["a 1: all", "b 1: all", "c 1: all"], 3]);
+  await clock.advance(10);
+  await flush();
+  assertEquals([errors.slice(3), batches, queue.delayed], [["b 2: some"], ["abc", "abc"], 0]);
+  await pool.stop();
+});
+
+Deno.test("batches: a bad item among 100 is found within 15 calls, and costs the others no failure", async () => {
+  for (const bad of [0, 1, 42, 50, 98, 99]) {
+    const queue = createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: 10, maxDelay: 10 }), {
+      clock: new HandClock(),
+    });
+    const done = new Set<number>();
+    const failed: number[] = [];
+    let calls = 0;
+    const pool = runBatches(queue, (items) => {
+      calls++;
+      if (items.includes(bad)) throw new Error("bad");
+      for (const item of items) done.add(item);
+    }, { size: 100, split: true, onError: (_error, item) => failed.push(item) });
+    for (let item = 0; item < 100; item++) queue.add(item);
+    await flush();
+    assert(calls <= 15, `${calls} calls`);
+    assertEquals([done.size, failed, queue.delayed], [99, [bad], 1]);
+    await pool.stop();
+  }
+});
+
+Deno.test("batches: an item with a throttle never waits for others", async () => {
+  const queue = queueWith();
+  const batches: string[] = [];
+  const throttle = createBucketThrottle({ rate: 0, burst: 2 });
+  const pool = runBatches(queue, (items) => void batches.push(items.join("")), { size: 3, wait: "1h", throttle });
+  add(queue, "abc");
+  await flush();
+  assertEquals([batches, queue.length], [["ab"], 1]);
+  await pool.stop();
+});
+
+Deno.test("batches: sameGroup, and the context of each item", async () => {
+  const queue = queueWith({ discipline: createFairDiscipline({ separator: "/" }) });
+  const batches: string[][] = [];
+  for (const item of ["a/1", "b/1", "a/2", "b/2"]) queue.add(item);
+  const pool = runBatches(queue, (items, context) => {
+    batches.push(items.map((item) => `${context.of(item).key} ${context.of(item).attempt}`));
+    assertThrows(() => context.of("other"), Error, "not in the batch");
+    assert(!context.signal.aborted);
+  }, { size: 4, sameGroup: true });
+  await flush();
+  assertEquals(batches, [["a/1 1", "a/2 1"], ["b/1 1", "b/2 1"]]);
+  assertThrows(() => runBatches(queueWith(), () => {}, { size: 1, sameGroup: true }), TypeError, "with groups");
+  await pool.stop();
+});
+
+Deno.test("batches: the signal aborts once all items are cancelled", async () => {
+  const queue = queueWith();
+  let signal!: AbortSignal;
+  const pool = runBatches(queue, (_items, context) => {
+    signal = context.signal;
+    return new Promise<void>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  }, { size: 2 });
+  add(queue, "ab");
+  await flush();
+  queue.cancel("a", "why");
+  assertEquals(signal.aborted, false);
+  queue.cancel("b", "why");
+  assertEquals([signal.aborted, signal.reason], [true, "why"]);
+  await flush();
+  assertEquals([queue.processing, queue.delayed], [0, 0]);
+  await pool.stop();
+});
+
+Deno.test("batches: bad options are refused", () => {
+  const start = (options: unknown) => () => runBatches(queueWith(), () => {}, options as never);
+  assertThrows(start({}), TypeError, "'size'");
+  assertThrows(start({ size: 0 }), RangeError, "'size'");
+  assertThrows(start({ size: 1, wait: "soon" }), TypeError, "'wait'");
+  assertThrows(start({ size: 1, sise: 1 }), TypeError, "sise");
+  assertThrows(() => runBatches(queueWith(), "x" as never, { size: 1 }), TypeError, "'handler'");
+});
