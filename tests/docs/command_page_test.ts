@@ -74,7 +74,7 @@ Deno.test(`${PAGE}: each option of each command is explained, and is in a script
     (await run("workqueue --help")).matchAll(/^ {2}([a-z]+) \[options\]/gm),
     ([, name]) => name!,
   );
-  assertEquals(names, ["run", "check", "schema", "delays", "simulate", "push", "status", "work"]);
+  assertEquals(names, ["run", "check", "schema", "delays", "simulate", "push", "status", "pause", "resume", "work"]);
   for (const name of [...names, "dead list", "dead redrive", "dead discard"]) {
     const [command] = name.split(" ");
     // The options that `work` and `run` have in common are in scripts with `run`.
