@@ -4,7 +4,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { FOREIGN_OPTIONS } from "../../packages/cli/commands/foreign_options.ts";
 import { type FlagDeclaration, RUN_FLAGS } from "../../packages/cli/commands/run_flags.ts";
 import { quoteAll } from "../../packages/cli/system/text.ts";
-import { someRuntimes, until, Workspace } from "./cli.ts";
+import { runtimes, someRuntimes, until, Workspace } from "./cli.ts";
 import { hasGnuParallel } from "../program.ts";
 
 const ONE = ["run", "--concurrency", "1"];
@@ -27,6 +27,22 @@ for (const runtime of Object.keys(someRuntimes)) {
     const { code, stdout, stderr } = await workspace.run([...ONE, "echo", ":::", "a"], "", script);
     assertEquals([code, stdout], [1, "a\nb\n"]);
     assertStringIncludes(stderr, "Refused (not UTF-8): line 2\n");
+  });
+}
+
+for (const runtime of Object.keys(runtimes)) {
+  Deno.test({
+    name: `arguments, ${runtime}: a command that is not UTF-8 is refused, and a replacement character is an item`,
+    ignore: Deno.build.os !== "linux", // other systems don't tell the bytes of an argument
+    fn: async () => {
+      await using workspace = new Workspace(runtime);
+      const run = (script: string) => workspace.run([...ONE, "echo"], "", `exec "$@" ${script}`);
+      const { code, stdout, stderr } = await run(`"$(printf 'caf\\351')" ::: a`);
+      const message = "workqueue: Cannot run the command: its argument 'caf\uFFFD' is not UTF-8\n";
+      assertEquals([code, stdout, stderr], [2, "", message]);
+      const items = await run("'\uFFFD' ::: 'b\uFFFD'");
+      assertEquals([items.code, items.stdout], [0, "\uFFFD b\uFFFD\n"], items.stderr);
+    },
   });
 }
 

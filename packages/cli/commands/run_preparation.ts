@@ -3,6 +3,7 @@ import { adaptMetrics, type LoadConfigOptions } from "@workqueue/core";
 import { RunConfig } from "../config/run_config.ts";
 import { Backlog } from "../items/backlog.ts";
 import { CommandTemplate, type Fields } from "../items/command_template.ts";
+import { isBroken } from "../items/broken_arguments.ts";
 import { type Input, openInput, openItems } from "../items/input.ts";
 import { columnFields } from "../items/line_columns.ts";
 import { type CreateOutput, loadOutput } from "../output/load_output.ts";
@@ -82,6 +83,8 @@ export async function prepareItems(plan: RunPlan, standardInput: Readable): Prom
       "Cannot delay groups: --retry-after-scope group needs --group-by, or a discipline with a separator in the config",
     );
   }
+  const broken = plan.command.find(isBroken);
+  if (broken !== undefined) throw new UsageError(`Cannot run the command: its argument '${broken}' is not UTF-8`);
   const template = new CommandTemplate(plan.command, {
     fields: await fieldsOf(plan),
     replaces: plan.replaces,

@@ -3,7 +3,7 @@ import { createReadStream, fstatSync, openSync } from "node:fs";
 import process from "node:process";
 import { Readable } from "node:stream";
 import { describeSystemError, UsageError } from "../system/usage_error.ts";
-import { REPLACEMENT } from "./lines.ts";
+import { isBroken } from "./broken_arguments.ts";
 
 /** List of items, open for reading. */
 export interface Input {
@@ -56,7 +56,7 @@ const NOT_UTF8 = Buffer.from([0xff, 0]);
 /** Opens a list of items from the command line. The bytes of the input are the items, each followed by NUL. */
 export function openItems(items: readonly string[]): Input {
   // The runtime replaces bytes of an argument that are not UTF-8. Such an item becomes a line that is not UTF-8.
-  const bytes = items.map((item) => item.includes(REPLACEMENT) ? NOT_UTF8 : Buffer.from(`${item}\0`));
+  const bytes = items.map((item) => isBroken(item) ? NOT_UTF8 : Buffer.from(`${item}\0`));
   return {
     stream: Readable.from([Buffer.concat(bytes)]),
     name: "the command line",
