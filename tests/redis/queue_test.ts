@@ -226,7 +226,7 @@ queueTest(
 queueTest("who waits is served when an item is added, and when one is due", {}, async ({ queue }) => {
   const first = take(queue);
   const second = take(queue);
-  await queue.addAfter("later", 30);
+  await queue.addAfter("later", 500);
   await queue.add("now");
   assertEquals([(await first).item, (await second).item], ["now", "later"]);
   await (await first).finish();
