@@ -1,6 +1,5 @@
 import { argumentError } from "../lib/base/errors.ts";
 import type { Clock } from "../lib/base/clock.ts";
-import { requireDuration } from "../lib/base/duration_arguments.ts";
 import type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
 import type { GroupBlock } from "../lib/contracts/queue_inspection.ts";
 import { DisciplineOrder } from "../lib/queue/discipline_order.ts";
@@ -122,7 +121,6 @@ export class FairOrder implements Order, OrderGroups {
   length = 0;
   blocked = 0;
   nextChangeAt = Infinity;
-  readonly isFifo = false;
   readonly usesTime: boolean;
   /** Becomes true when a group that counts its processing records hands out a record. */
   awaitsDone = false;
@@ -232,10 +230,6 @@ export class FairOrder implements Order, OrderGroups {
     if (pause !== undefined) return pause.until > now ? "paused" : "probing";
     if (rate !== undefined && rate.allowedAt(now) <= ready) return "rate";
     return this.#maxPerGroup - processing <= ready ? "limit" : "inner";
-  }
-
-  readDuration(action: string, option: string, duration: unknown): number {
-    return requireDuration(action, option, duration);
   }
 
   push(record: number): void {

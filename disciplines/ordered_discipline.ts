@@ -2,12 +2,14 @@ import { argumentError } from "../lib/base/errors.ts";
 import { type Clock, systemClock } from "../lib/base/clock.ts";
 import type { QueueDiscipline, ReadyEntry } from "../lib/contracts/discipline.ts";
 import { DisciplineOrder } from "../lib/queue/discipline_order.ts";
-import { type Order, setOrderMaker } from "../lib/queue/order.ts";
-import { NONE, type Page, Records } from "../lib/structures/records.ts";
+import type { Order } from "../lib/queue/order.ts";
+import { setOrderMaker } from "../lib/queue/ordering.ts";
+import { NONE, Records, setTime, timeOf } from "../lib/structures/records.ts";
 
-/** State of the record of an entry that was pushed, and of one that was popped and is not done. */
+/** States of the record of an entry: it was pushed, it was popped and is not done, and the order is told that it is. */
 const READY = 1;
 const POPPED = 2;
+const LEAVING = 3;
 
 /** Entries that were pushed by hand, with the order of their records. */
 class Entries<O extends Order> {
@@ -37,21 +39,16 @@ class Entries<O extends Order> {
   add(entry: ReadyEntry<unknown>): number {
     const { records } = this;
     const record = records.take(entry.key, READY, entry.item, entry.priority);
-    records.setTime(record, entry.readyAt);
+    setTime(records, record, entry.readyAt);
     this.#records.set(entry, record);
     this.#byRecord[record] = entry;
     return record;
   }
 
   free(record: number): void {
-    this.records.release(record, this.remove(record));
-  }
-
-  /** Removes an entry from its record, which must then be released. Returns the page of the record. */
-  remove(record: number): Page {
     this.#records.delete(this.of(record));
     delete this.#byRecord[record];
-    return this.records.remove(record);
+    this.records.free(record);
   }
 }
 
@@ -169,11 +166,11 @@ export class OrderedDiscipline<O extends Order = Order> implements QueueDiscipli
     const own = this.#own;
     const record = own.recordOf(entry, POPPED);
     if (record === NONE) return;
-    const page = own.remove(record);
+    own.records.setState(record, LEAVING);
     try {
       own.order.done(record, work?.durationMs);
     } finally {
-      own.records.release(record, page);
+      own.free(record);
     }
   }
 
@@ -183,7 +180,7 @@ export class OrderedDiscipline<O extends Order = Order> implements QueueDiscipli
     const { records, order } = current;
     return order.peek(limit).map((record) => {
       if (current === this.#entries) return this.#entries.of(record);
-      const readyAt = order.usesTime ? records.timeOf(record) : -Infinity;
+      const readyAt = order.usesTime ? timeOf(records, record) : -Infinity;
       return {
         key: records.keyOf(record),
         item: records.itemOf(record),

@@ -1,7 +1,7 @@
 import type { Order } from "../lib/queue/order.ts";
 import { NumberHeap } from "../lib/structures/number_heap.ts";
 import { RecordHeap } from "../lib/structures/record_heap.ts";
-import { NONE, RecordList, type Records } from "../lib/structures/records.ts";
+import { NONE, RecordList, type Records, setTurn, timeOf, turnOf } from "../lib/structures/records.ts";
 
 /** Maximum number of priorities that have a lane. */
 const MAX_LANES = 1024;
@@ -35,7 +35,6 @@ class Lane {
 export class PriorityOrder implements Order {
   length = 0;
   readonly blocked = 0;
-  readonly isFifo = false;
   readonly awaitsDone = false;
   begin?: () => void;
   readonly usesTime: boolean;
@@ -65,7 +64,7 @@ export class PriorityOrder implements Order {
 
   push(record: number): void {
     this.length++;
-    this.#records.setTurn(record, ++this.#turns);
+    setTurn(this.#records, record, ++this.#turns);
     this.#place(record, this.#clamp(this.#records.priorityOf(record)));
   }
 
@@ -92,7 +91,7 @@ export class PriorityOrder implements Order {
     else this.#takeFrom(this.#lanes.get(from)!, record);
     if (this.usesTime) this.#setLoose(record, priority, this.#headStartOf(priority));
     else {
-      records.setTurn(record, ++this.#turns);
+      setTurn(records, record, ++this.#turns);
       this.#place(record, priority);
     }
   }
@@ -114,7 +113,7 @@ export class PriorityOrder implements Order {
       candidates.push(
         { record, lane },
         this.#numberOf(record, priority, this.#headStartOf(priority)),
-        this.#records.turnOf(record),
+        turnOf(this.#records, record),
       );
     };
     for (const lane of this.#heads.first(limit)) add(lane.list.first, lane);
@@ -136,7 +135,7 @@ export class PriorityOrder implements Order {
   }
 
   #numberOf(record: number, priority: number, headStart: number): number {
-    return this.usesTime ? this.#records.timeOf(record) - headStart : -priority;
+    return this.usesTime ? timeOf(this.#records, record) - headStart : -priority;
   }
 
   /** Puts a record at the end of a lane, or among the loose records. */
@@ -150,15 +149,15 @@ export class PriorityOrder implements Order {
       lane.slot = this.#heads.push(
         lane,
         this.#numberOf(record, priority, lane.headStart),
-        this.#records.turnOf(record),
+        turnOf(this.#records, record),
       );
-    } else if (this.usesTime && records.timeOf(record) < records.timeOf(last)) {
+    } else if (this.usesTime && timeOf(records, record) < timeOf(records, last)) {
       this.#setLoose(record, priority, lane.headStart);
     } else lane.list.append(record);
   }
 
   #setLoose(record: number, priority: number, headStart: number): void {
-    this.#loose.add(record, this.#numberOf(record, priority, headStart), this.#records.turnOf(record));
+    this.#loose.add(record, this.#numberOf(record, priority, headStart), turnOf(this.#records, record));
   }
 
   #takeFrom(lane: Lane, record: number): void {
@@ -170,7 +169,7 @@ export class PriorityOrder implements Order {
       this.#heads.increase(
         lane.slot,
         this.#numberOf(first, lane.priority, lane.headStart),
-        this.#records.turnOf(first),
+        turnOf(this.#records, first),
       );
       return;
     }

@@ -1,5 +1,5 @@
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
-import { RecentTime } from "../lib/structures/recent_time.ts";
+import { RecentTime } from "../lib/structures/burst.ts";
 import type { TokenLevel } from "../lib/tokens/token_level.ts";
 import { FOREVER, NS_PER_MS, toDelay } from "../lib/tokens/tokens.ts";
 

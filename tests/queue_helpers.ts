@@ -1,6 +1,7 @@
 import { assert } from "@std/assert";
 import {
   adaptDiscipline,
+  createWorkQueue,
   type Lease,
   type QueueDiscipline,
   type RateLimiter,
@@ -20,6 +21,11 @@ export function sourceOf<T>(queue: WorkQueue<T>): WorkSource<T> {
 /** Returns an in-memory queue with the methods that only its package uses. */
 export function insideOf<T>(queue: WorkQueue<T>): KeepingQueue<T> {
   return queue as unknown as KeepingQueue<T>;
+}
+
+/** Returns the order of a queue that has a discipline. */
+export function orderOf(discipline: QueueDiscipline<string>): object {
+  return insideOf(createWorkQueue({ discipline })).ordering!.order;
 }
 
 /** Takes an item that must be ready. */

@@ -21,7 +21,7 @@
 import type { AttemptResult, OwnThrottle, Permit, Throttle, ThrottleSnapshot } from "../lib/contracts/throttle.ts";
 import { endAll, throttleOf, UNUSED } from "../lib/tokens/own_throttle.ts";
 import { lineOf, type ThrottledPool, type ThrottleLine } from "../lib/tokens/throttle_line.ts";
-import { Watchers } from "../lib/structures/watchers.ts";
+import { Watchers } from "../lib/structures/waiters.ts";
 import { partList } from "../registry/options_in_code.ts";
 import { createThrottle, type ThrottleDefinition, type ThrottleFields, throttleKind } from "./definition.ts";
 

@@ -15,7 +15,7 @@
 import type { Clock } from "../lib/base/clock.ts";
 import { formatDuration } from "../lib/base/inspection.ts";
 import type { AttemptResult, OwnThrottle, Permit, Throttle, ThrottleSnapshot } from "../lib/contracts/throttle.ts";
-import { Watchers } from "../lib/structures/watchers.ts";
+import { Watchers } from "../lib/structures/waiters.ts";
 import type { Fields, OptionsInput, OptionsOf } from "../registry/fields.ts";
 import { durationKind, integerKind, numberKind } from "../registry/option_kinds.ts";
 import { createThrottle, type ThrottleDefinition } from "./definition.ts";

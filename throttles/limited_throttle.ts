@@ -1,5 +1,5 @@
 import type { AttemptResult, OwnThrottle, Permit, ThrottleSnapshot } from "../lib/contracts/throttle.ts";
-import { Watchers } from "../lib/structures/watchers.ts";
+import { Watchers } from "../lib/structures/waiters.ts";
 
 /** Throttle that is told of the end of each permit, with the note that it made when it granted the permit. */
 interface NotingThrottle {

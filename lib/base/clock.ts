@@ -186,8 +186,7 @@ export const systemClock: Clock = {
     return currentTime();
   },
   setTimeout(callback, ms) {
-    followGlobals();
-    return new SystemTimer(callback, currentTime() + ms, ms);
+    return new SystemTimer(callback, systemClock.now() + ms, ms);
   },
   clearTimeout(handle) {
     followGlobals();

@@ -23,7 +23,7 @@ import { formatDuration, formatNumber, setInspection } from "../base/inspection.
 import type { DelayingQueue } from "../contracts/delaying_queue.ts";
 import type { WorkQueue } from "../contracts/work_queue.ts";
 import { AGAIN } from "../queue/positions.ts";
-import { RecordLease } from "../queue/record_lease.ts";
+import { RecordLease } from "../queue/record_queue.ts";
 import { ServedQueue } from "../queue/served_queue.ts";
 import { TokenBucket } from "../tokens/token_bucket.ts";
 import { MAX_FAILURES } from "../workers/reports.ts";

@@ -11,6 +11,7 @@ import type {
 import { listen } from "../metrics/key_times.ts";
 import type { LimitedQueue } from "../queue/limited_queue.ts";
 import { AGAIN, BLOCKED, POSITION, PROCESSING } from "../queue/positions.ts";
+import { delayedItemOf, delayPriorityOf } from "../structures/records.ts";
 import type { ServedQueue } from "../queue/served_queue.ts";
 
 /**
@@ -41,7 +42,7 @@ export function inspectionOf<T>(queue: object): QueueInspection<T> | undefined {
 /** Queue of any layer. */
 type AnyQueue<T> =
   & ServedQueue<T>
-  & Partial<Pick<LimitedQueue<T>, "retries" | "dueAt" | "dueAtOf" | "firstDelayed" | "isFailing" | "keepsGivenUp">>;
+  & Partial<Pick<LimitedQueue<T>, "dueAt" | "dueAtOf" | "firstDelayed" | "isFailing" | "keepsGivenUp">>;
 
 /** View of a queue that reads its records. */
 class RecordsInspection<T> implements QueueInspection<T> {
@@ -60,8 +61,8 @@ class RecordsInspection<T> implements QueueInspection<T> {
   }
 
   get resumesInMs(): number {
-    const { pausedUntil = -Infinity, time } = this.#queue;
-    return Math.max(pausedUntil - time.now(), 0);
+    const { held, time } = this.#queue;
+    return Math.max((held?.pausedUntil ?? -Infinity) - time.now(), 0);
   }
 
   get groups(): QueueGroups | undefined {
@@ -70,7 +71,8 @@ class RecordsInspection<T> implements QueueInspection<T> {
 
   get blockedRetries(): BlockedRetries<T> | undefined {
     const queue = this.#queue;
-    const { records, retries, time } = queue;
+    const { records, ordering, time } = queue;
+    const retries = ordering?.retries;
     if (retries === undefined) return undefined;
     const isBlocked = (record: number) => (records.stateOf(record) & POSITION) === BLOCKED;
     const entryOf = (record: number): ReadyEntry<T> => ({
@@ -127,7 +129,7 @@ class RecordsInspection<T> implements QueueInspection<T> {
     for (const record of used) {
       const dueAt = this.#queue.dueAtOf?.(record);
       if (dueAt === undefined) continue;
-      yield { item: records.delayedItemOf(record) as T, priority: records.delayPriorityOf(record), dueAt };
+      yield { item: delayedItemOf(records, record) as T, priority: delayPriorityOf(records, record), dueAt };
     }
   }
 

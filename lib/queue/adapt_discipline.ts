@@ -2,8 +2,9 @@ import { requireExtensible } from "../base/arguments.ts";
 import { invalidArgument } from "../base/errors.ts";
 import type { QueueDiscipline, QueueDisciplineFor } from "../contracts/discipline.ts";
 import { DisciplineOrder } from "./discipline_order.ts";
+import { brings, ORDER } from "./opt_ins.ts";
 import { isDiscipline } from "./options.ts";
-import { makesOrder, setOrderMaker } from "./order.ts";
+import { setOrderMaker } from "./ordering.ts";
 
 /**
  * Prepares a discipline of your own for queues, which then call its methods. Built-in disciplines, and disciplines that
@@ -43,7 +44,7 @@ export function adaptDiscipline<D extends QueueDisciplineFor<never>>(own: D): D 
   if (!isDiscipline(own)) {
     throw invalidArgument("adapt discipline", "own", "must have the methods push, pop and touch, and a length", own);
   }
-  if (makesOrder(own)) return own;
+  if (brings(own, ORDER)) return own;
   requireExtensible("adapt discipline", own);
   setOrderMaker(own, (given, records, clock) => new DisciplineOrder(given as QueueDiscipline<unknown>, records, clock));
   return own;

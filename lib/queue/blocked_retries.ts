@@ -1,15 +1,14 @@
+import { type Clock, isRealTime } from "../base/clock.ts";
 import { firstErrorReporter } from "../base/first_error.ts";
 import type { RetryBudgetOptions } from "../contracts/delaying_queue.ts";
+import { burst, RecentTime } from "../structures/burst.ts";
 import { RecordHeap } from "../structures/record_heap.ts";
 import type { Records } from "../structures/records.ts";
-import type { RETRIES } from "./opt_ins.ts";
 import { BLOCKED, NEEDS_BUDGET, POSITION, READY, REPEATED } from "./positions.ts";
 import { RetryCredit } from "./retry_credit.ts";
 
-/** Retry budget, as queues see it. */
-export interface MakesRetries {
-  [RETRIES](queue: BudgetedQueue): BlockedRetries;
-}
+/** Number of hand-outs in a burst for which a budget reads the system clock only once. */
+const HAND_OUTS_PER_LOOK = 16;
 
 /** Options of a retry budget that may change. */
 interface LiveOptions extends RetryBudgetOptions {
@@ -17,15 +16,22 @@ interface LiveOptions extends RetryBudgetOptions {
   watch(callback: () => void): () => void;
 }
 
-/** Queue whose retries need budget. */
-export interface BudgetedQueue {
+/** Ordering of a queue whose retries need budget. */
+export interface BudgetedOrdering {
   readonly records: Records;
   /** Passes a ready key to the order of the queue. */
-  push(record: number): void;
+  enter(record: number): void;
   /** Called when the number of blocked retries, or the time from which one may be let through, may have changed. */
-  changed(count: number): void;
+  followQuietly(): void;
+}
+
+/** Queue whose retries need budget. */
+export interface BudgetedQueue {
+  readonly time: Clock;
+  /** Whether adds are folded into retries. If not, an add of a blocked retry lets it through. */
+  readonly folds: boolean;
   /** Called when the options have changed: pending calls and their timer must be brought up to date. */
-  follow(): void;
+  look(): void;
 }
 
 /**
@@ -34,17 +40,26 @@ export interface BudgetedQueue {
  */
 export class BlockedRetries {
   readonly #queue: BudgetedQueue;
+  readonly #ordering: BudgetedOrdering;
   readonly #options: LiveOptions;
   readonly #budget: RetryCredit;
   readonly #records = new RecordHeap();
   /** Function that stops watching the options. Defined while retries are blocked. */
   #unwatch: (() => void) | undefined;
   readonly #report = firstErrorReporter("make retry ready");
+  readonly #recentTime: RecentTime;
+  /** Time that was read before the next item is handed out. */
+  #takenAt = 0;
+  /** Burst in which further hand-outs share that time, and how many may yet do so. */
+  #burst = 0;
+  #shares = 0;
 
-  constructor(options: LiveOptions, queue: BudgetedQueue) {
+  constructor(options: LiveOptions, queue: BudgetedQueue, ordering: BudgetedOrdering) {
     this.#options = options;
     this.#budget = new RetryCredit(options);
     this.#queue = queue;
+    this.#ordering = ordering;
+    this.#recentTime = new RecentTime(queue.time);
   }
 
   get length(): number {
@@ -58,11 +73,11 @@ export class BlockedRetries {
 
   /** Lets a ready retry through if there is budget for it. If not, blocks the retry. */
   enter(record: number, now: number): void {
-    const { records } = this.#queue;
+    const { records } = this.#ordering;
     const state = records.stateOf(record) & ~(POSITION | NEEDS_BUDGET);
     if (this.#records.length === 0 && this.#budget.withdraw(now)) {
       records.setState(record, state | READY | REPEATED);
-      return this.#queue.push(record);
+      return this.#ordering.enter(record);
     }
     records.setState(record, state | BLOCKED);
     this.#records.add(record, 0);
@@ -70,14 +85,39 @@ export class BlockedRetries {
   }
 
   /** Lets retries through if time alone made budget for them. */
-  look(now: number): void {
+  look(): void {
+    if (this.#records.length === 0) return;
+    const now = this.#queue.time.now();
     if (now >= this.opensAt) this.open(now);
   }
 
-  /** Records that a first attempt has begun. */
-  deposit(now: number): void {
-    this.#budget.deposit(now);
-    if (this.#records.length > 0) this.open(now);
+  /** Called before an item is handed out. */
+  prepareTake(): void {
+    if (--this.#shares < 0 || burst.number !== this.#burst || this.#records.length > 0) this.#readTime();
+  }
+
+  /** Reads the time of a hand-out. Not in `prepareTake`, which must be small because each hand-out calls it. */
+  #readTime(): void {
+    const { time } = this.#queue;
+    const before = this.#takenAt;
+    this.#takenAt = this.#recentTime.now(); // first, because the clock may throw
+    this.#shares = 0;
+    if (this.#takenAt !== before || !isRealTime(time)) return;
+    if (burst.number === 0) burst.isTooLong(); // begins a burst
+    this.#burst = burst.number;
+    this.#shares = HAND_OUTS_PER_LOOK - 1;
+  }
+
+  /** Called for each record that the order has handed out. A first attempt makes budget. Never throws. */
+  taken(record: number): void {
+    if ((this.#ordering.records.stateOf(record) & REPEATED) !== 0) return;
+    this.#budget.deposit(this.#takenAt);
+    if (this.#records.length > 0) this.open(this.#takenAt);
+  }
+
+  /** Called when the item of a blocked retry was added, as a first attempt. */
+  added(record: number): void {
+    if (!this.#queue.folds) this.letThrough(record);
   }
 
   /** Lets a blocked retry through, as a first attempt. */
@@ -104,11 +144,11 @@ export class BlockedRetries {
 
   /** Passes a record to the order. If that fails, the record stays blocked. */
   #let(record: number, flags: number): void {
-    const { records } = this.#queue;
+    const { records } = this.#ordering;
     const state = records.stateOf(record);
     records.setState(record, state & ~POSITION | READY | flags);
     try {
-      this.#queue.push(record);
+      this.#ordering.enter(record);
     } catch (error) {
       records.setState(record, state);
       this.#records.add(record, 0);
@@ -117,10 +157,10 @@ export class BlockedRetries {
   }
 
   #changed(): void {
-    if (this.#records.length > 0) this.#unwatch ??= this.#options.watch(() => this.#queue.follow());
+    if (this.#records.length > 0) this.#unwatch ??= this.#options.watch(() => this.#queue.look());
     else this.#unwatch = this.#unwatch?.() as undefined;
     try {
-      this.#queue.changed(this.#records.length);
+      this.#ordering.followQuietly();
     } catch (error) { // the clock threw; the record that is pushed or popped now must not be lost
       this.#report(error);
     }

@@ -3,6 +3,7 @@ import { type Duration, parseDuration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { ErrorOutput } from "../base/error_output.ts";
 import { inspect } from "../base/errors.ts";
+import { isSameKey } from "../base/keys.ts";
 import { inOneLine } from "../base/safe_text.ts";
 import { callSafely, messageOf, placeOf } from "../base/thrown.ts";
 import type { DelayingQueue, DelayingQueueOptions } from "../contracts/delaying_queue.ts";
@@ -11,13 +12,17 @@ import type { Meter } from "../metrics/meter.ts";
 import { burst } from "../structures/burst.ts";
 import { inSlices } from "../structures/in_slices.ts";
 import { RecordHeap } from "../structures/record_heap.ts";
-import { NONE } from "../structures/records.ts";
-import { Waiters } from "../structures/waiters.ts";
-import { IDLE } from "../structures/watchers.ts";
-import type { MakesRetries } from "./blocked_retries.ts";
-import { PAUSE } from "./groups.ts";
+import {
+  delayedItemOf,
+  delayPriorityOf,
+  NONE,
+  setDelay,
+  setDelayedItem,
+  setDelayPriority,
+} from "../structures/records.ts";
+import { IDLE } from "../structures/waiters.ts";
 import { measuringOf, RETRIES } from "./opt_ins.ts";
-import { limitOf, priorityOf, readDrainOptions } from "./options.ts";
+import { limitOf, priorityOf } from "./options.ts";
 import {
   AGAIN,
   DELAYED,
@@ -26,10 +31,10 @@ import {
   NEEDS_BUDGET,
   POSITION,
   PROCESSING,
-  REPEATED,
+  READY,
   RETRY_DELAYED,
 } from "./positions.ts";
-import type { RecordLease } from "./record_lease.ts";
+import type { RecordLease } from "./record_queue.ts";
 import { type Batch, ServedQueue } from "./served_queue.ts";
 
 const DEFAULT_MAX_SLEEP = 10_000;
@@ -41,11 +46,13 @@ const MAX_SLICE = 10;
 /** Number of items in a slice between two reads of the clock. */
 const ITEMS_PER_LOOK = 16;
 
-/** Number of hand-outs in a burst for which a budget reads the system clock only once. */
-const HAND_OUTS_PER_LOOK = 16;
-
 /** Flags of a delay. */
 const DELAY = DELAYED | RETRY_DELAYED | FOLDING;
+
+/** Retry budget, as queues see it. */
+interface AddsBudget {
+  [RETRIES](queue: unknown): void;
+}
 
 /** Work queue whose records may be delayed. */
 export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> {
@@ -54,14 +61,9 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   /** Whether a delayed item's delay is canceled when the item is added again without a delay. */
   readonly #replaces: boolean;
   /** Whether adds are folded into the retries of keys whose attempt failed. */
-  protected readonly folds: boolean;
+  readonly folds: boolean;
   /** Whether retries are marked, because a budget or the order treats them differently. */
   protected marksRetries: boolean;
-  /** Time that was read before the next item is handed out, if a budget needs it. */
-  #takenAt = 0;
-  /** Burst in which further hand-outs share that time, and how many may yet do so. */
-  #burst = 0;
-  #shares = 0;
   readonly #onDrop: ((item: T) => void) | undefined;
   readonly #retriesMeter: Meter | undefined;
   readonly #delayedGauge: Meter | undefined;
@@ -79,10 +81,8 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   readonly #errors: ErrorOutput;
   /** First error thrown when an item was added during a flush. */
   #flushFailure: { error: unknown } | undefined = undefined;
-  /** Pending calls to `shutDownWithDrain`. */
-  readonly #drainers = new Waiters<void>(() => this.shutDown());
   /** Value of the latest drain's `delayed` option. Once this field is set, added items are ignored. */
-  #draining: "drop" | "flush" | "wait" | undefined = undefined;
+  #draining: DrainOptions["delayed"] = undefined;
   /** Whether `shutDown` was called while folded adds had to become ready, which may take several slices. */
   #isEnding = false;
   /** Function that ends the watch for items that are delayed again while the queue drains. */
@@ -102,19 +102,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     this.#onDrop = onDrop;
     this.marksRetries = retryBudget !== undefined;
     this.#errors = new ErrorOutput(() => this.time.now());
-    if (retryBudget !== undefined) {
-      this.tellsTaken = true;
-      this.retries = (retryBudget as object as MakesRetries)[RETRIES]({
-        records: this.records,
-        push: (record) => this.pushToOrder(record),
-        changed: (count) => {
-          this.waiting = count;
-          if (count > 0) this.isPlain = false;
-          this.followRetries();
-        },
-        follow: () => this.look(),
-      });
-    }
+    if (retryBudget !== undefined) (retryBudget as object as AddsBudget)[RETRIES](this);
     if (this.name === "" || metrics === undefined) return;
     const { meterOf } = measuringOf(metrics);
     try {
@@ -167,7 +155,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     const record = lease.recordIn(this.records);
     if (!this.ignoresAdds) this.addNow(key, item, priority);
     else if (this.takesRetry(record)) this.delayItem(record, key, item, 0, priority);
-    if (this.retries !== undefined && this.positionIn(record) === AGAIN) this.mark(record, EXEMPT);
+    if (this.ordering?.retries !== undefined && this.positionIn(record) === AGAIN) this.mark(record, EXEMPT);
   }
 
   cancelDelayed(item: T): boolean {
@@ -189,14 +177,10 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     this.#tellLess();
   }
 
-  override pauseGroup(group: unknown, duration: Duration): void {
-    super.pauseGroup(group, requireDuration(PAUSE, "duration", duration));
-  }
-
   override shutDown(): void {
     const tellDropped = this.#drop();
     this.#endWatch();
-    this.#drainers.serveAll();
+    this.drainers.serveAll();
     try {
       this.#isEnding = true;
       this.#draining = "drop";
@@ -208,26 +192,20 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   }
 
   override shutDownWithDrain(options?: DrainOptions): Promise<void> {
+    const drained = super.shutDownWithDrain(options);
+    return this.#draining === "flush" ? drained.then(() => this.#throwFlushFailure()) : drained;
+  }
+
+  protected override drain(delayed: DrainOptions["delayed"]): void {
+    this.#draining = delayed;
+    this.ignoresAdds = true;
+    this.time.now(); // if fake timers were removed, moves pending timers back to the runtime
+    if (delayed === "flush") this.#flush();
+    const tellDropped = delayed === "drop" ? this.#drop() : undefined;
     try {
-      const { delayed = "drop", signal } = readDrainOptions(options);
-      if (signal?.aborted) {
-        this.shutDown();
-        return Promise.reject(signal.reason);
-      }
-      this.#draining = delayed;
-      this.ignoresAdds = true;
-      this.time.now(); // if fake timers were removed, moves pending timers back to the runtime
-      const drained = this.#drainers.wait(signal);
-      if (delayed === "flush") this.#flush();
-      const tellDropped = delayed === "drop" ? this.#drop() : undefined;
-      try {
-        this.#tellLess();
-      } finally {
-        tellDropped?.();
-      }
-      return delayed === "flush" ? drained.then(() => this.#throwFlushFailure()) : drained;
-    } catch (error) {
-      return Promise.reject(error);
+      this.#tellLess();
+    } finally {
+      tellDropped?.();
     }
   }
 
@@ -235,8 +213,8 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     const limit = limitOf(options);
     const now = this.time.now();
     const delayedItems = this.firstDelayed(limit).map((record) => ({
-      item: this.records.delayedItemOf(record) as T,
-      priority: this.records.delayPriorityOf(record),
+      item: delayedItemOf(this.records, record) as T,
+      priority: delayPriorityOf(this.records, record),
       dueInMs: Math.max(this.dueAtOf(record)! - now, 0),
     }));
     return { ...super.snapshot(options), delayed: this.delayed, delayedItems };
@@ -251,35 +229,6 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   protected override isWaitOver(count: number): boolean {
     if (count === IDLE) return this.delayed === 0 && super.isWaitOver(IDLE);
     return this.ignoresAdds || this.hasFewer(count - this.delayed);
-  }
-
-  protected override pushMarked(record: number, marks: number): void {
-    if (marks === NEEDS_BUDGET && this.retries !== undefined) return this.retries.enter(record, this.time.now());
-    this.records.setState(record, this.records.stateOf(record) & ~(EXEMPT | NEEDS_BUDGET) | REPEATED);
-    this.pushToOrder(record);
-  }
-
-  protected override unblock(record: number): void {
-    if (!this.folds) this.retries!.letThrough(record);
-  }
-
-  protected override beforeTaken(): void {
-    if (--this.#shares < 0 || burst.number !== this.#burst || this.waiting > 0) this.#lookAtTake();
-  }
-
-  /** Reads the time of a hand-out. Not in `beforeTaken`, which must be small because each hand-out calls it. */
-  #lookAtTake(): void {
-    const before = this.#takenAt;
-    this.#takenAt = this.recentTime.now(); // first, because the clock may throw
-    this.#shares = 0;
-    if (this.#takenAt !== before || !isRealTime(this.time)) return;
-    if (burst.number === 0) burst.isTooLong(); // begins a burst
-    this.#burst = burst.number;
-    this.#shares = HAND_OUTS_PER_LOOK - 1;
-  }
-
-  protected override taken(record: number): void {
-    if ((this.records.stateOf(record) & REPEATED) === 0) this.retries!.deposit(this.#takenAt);
   }
 
   /** Ends the folding of adds into the delay of an item, because its failures are forgotten. */
@@ -364,7 +313,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   }
 
   #raise(record: number, priority: number): void {
-    if (priority > this.records.delayPriorityOf(record)) this.records.setDelayPriority(record, priority);
+    if (priority > delayPriorityOf(this.records, record)) setDelayPriority(this.records, record, priority);
   }
 
   protected override addBesideDelay(record: number, state: number, item: T, priority: number, marks: number): void {
@@ -373,14 +322,14 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     const newest = this.#newest(record, item);
     if ((state & FOLDING) !== 0) {
       this.#folded.add(record);
-      this.records.setDelayedItem(record, newest);
+      setDelayedItem(this.records, record, newest);
       return this.#raise(record, priority);
     }
     if (!this.#replaces) {
-      this.records.setDelayedItem(record, newest);
+      setDelayedItem(this.records, record, newest);
       return this.addToRecord(record, state, newest, priority, marks);
     }
-    this.addToRecord(record, state, newest, Math.max(priority, this.records.delayPriorityOf(record)), marks);
+    this.addToRecord(record, state, newest, Math.max(priority, delayPriorityOf(this.records, record)), marks);
     if (this.#isDelayed(record)) this.#endDelay(record); // unless the discipline has ended it
     this.#clearIfIdle();
     this.#tellLess();
@@ -389,9 +338,9 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   /** Returns the newest item of a key if the given item is processing; otherwise, returns the given item. */
   #newest(record: number, item: T): T {
     if (this.keyOf === undefined) return item;
-    const newest = this.newestOf(record, item);
+    const newest = this.#newestOf(record, item);
     if (newest === undefined) return item;
-    return this.#isDelayed(record) ? this.records.delayedItemOf(record) as T : newest;
+    return this.#isDelayed(record) ? delayedItemOf(this.records, record) as T : newest;
   }
 
   /** Delays an item. `kind` is `RETRY_DELAYED` for a retry that needs budget, and otherwise 0. */
@@ -413,7 +362,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
       if (record === NONE) record = records.take(key, DELAYED, undefined, 0);
       this.#beginDelay(record, state, newest, deadline, priority, kind);
     } else {
-      records.setDelayedItem(record, newest);
+      setDelayedItem(records, record, newest);
       this.#raise(record, priority);
       if (deadline < heap.numberOf(record)) { // the earlier deadline applies
         records.setState(record, state & ~RETRY_DELAYED | kind);
@@ -424,7 +373,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   }
 
   #beginDelay(record: number, state: number, item: T, deadline: number, priority: number, kind: number): void {
-    this.records.setDelay(record, state & ~DELAY | DELAYED | kind, item, priority);
+    setDelay(this.records, record, state & ~DELAY | DELAYED | kind, item, priority);
     this.#delays.add(record, deadline);
   }
 
@@ -444,7 +393,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   /** Lets go of the item of a delay that ends. Returns the state of the record without the delay. */
   #withoutDelay(record: number, state: number): number {
     if ((state & FOLDING) !== 0) this.#folded.delete(record);
-    if (this.keyOf !== undefined) this.records.setDelayedItem(record, undefined);
+    if (this.keyOf !== undefined) setDelayedItem(this.records, record, undefined);
     return state & ~DELAY;
   }
 
@@ -456,11 +405,11 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     const { records } = this;
     const state = records.stateOf(record);
     const isRetry = (state & RETRY_DELAYED) !== 0 && this.#flushed === undefined;
-    const item = records.delayedItemOf(record) as T;
-    const priority = records.delayPriorityOf(record);
+    const item = delayedItemOf(records, record) as T;
+    const priority = delayPriorityOf(records, record);
     const key = records.keyOf(record);
     try {
-      this.addDue(record, this.#withoutDelay(record, state), item, priority, isRetry ? NEEDS_BUDGET : 0);
+      this.#addDue(record, this.#withoutDelay(record, state), item, priority, isRetry ? NEEDS_BUDGET : 0);
     } catch (error) {
       const rest = records.stateOf(record);
       const isKept = records.of(key) === record && isComing(rest);
@@ -468,6 +417,49 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
       if (this.#flushed !== undefined) this.#flushFailure ??= { error };
       else callSafely(() => this.#errors.write(() => this.#describe(error, key, isKept)));
     }
+  }
+
+  /**
+   * Adds an item whose delay has passed. If the order refuses the item, it becomes ready nevertheless.
+   *
+   * @param state State of the record without its delay.
+   * @throws The error of the order or the clock. After an error, the key's position shows whether the item is kept.
+   */
+  #addDue(record: number, state: number, item: T, priority: number, marks: number): void {
+    if ((state & POSITION) !== 0) {
+      this.records.setState(record, state);
+      try {
+        return this.addToRecord(record, state, item, priority, marks);
+      } catch (error) {
+        this.records.setItem(record, item);
+        throw error;
+      }
+    }
+    this.records.set(record, state | marks | READY, item, priority);
+    this.size++;
+    try {
+      this.line.push(record, marks, true);
+    } finally {
+      if (this.isAttended) this.tellAdded(record);
+    }
+  }
+
+  /** Clears the mark that a processing key was added again. Returns the priority with which it was added again. */
+  protected unmark(record: number): number {
+    this.comingBack--;
+    this.records.setState(record, this.records.stateOf(record) + PROCESSING - AGAIN);
+    this.mark(record, 0);
+    this.observer?.unmarked(record);
+    const priority = this.records.nextPriorityOf(record);
+    this.records.setNext(record, undefined, 0); // lets the item be garbage collected
+    return priority;
+  }
+
+  /** Returns the newest item of a key that is processing; `undefined` if another item of the key was handed out. */
+  #newestOf(record: number, item: T): T | undefined {
+    const position = this.positionIn(record);
+    if (position < PROCESSING || !isSameKey(this.itemOf(record), item)) return undefined;
+    return position === AGAIN ? this.records.nextItemOf(record) as T : item;
   }
 
   #describe(error: unknown, key: unknown, isKept: boolean): string {
@@ -487,7 +479,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     if (this.#flushed === undefined) this.#flushed = delays;
     else this.#moveToFlush(delays, delays.list(delays.length)); // the keys join the running flush
     this.#flushFailure = undefined;
-    this.retries?.open();
+    this.ordering?.retries?.open();
     if (this.batch?.isAdding) return; // called by a discipline during a slice: the slice also adds these keys
     this.#addSlice();
     this.#setDelayTimer();
@@ -533,10 +525,10 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   }
 
   /** Makes retries ready that have budget now, and due items, before a pending call gets the first of them. */
-  protected override look(): void {
+  override look(): void {
     try {
       this.#clearDelayTimer();
-      if (this.waiting > 0) this.retries!.look(this.time.now()); // blocked retries go before items that are due now
+      this.ordering?.retries?.look(); // blocked retries go before items that are due now
       this.#addSlice();
     } finally {
       this.#setDelayTimer();
@@ -550,13 +542,17 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
    */
   #addSlice(): void {
     const now = this.time.now();
-    const batch = this.batch ??= { time: now, readyAt: Math.max(now, this.latestReadyAt), isAdding: false };
+    const batch = this.batch ??= {
+      time: now,
+      readyAt: Math.max(now, this.ordering?.latestReadyAt ?? now),
+      isAdding: false,
+    };
     const outer = this.batchReadyAt; // set if this slice runs within another slice
     this.batchReadyAt = batch.readyAt;
-    batch.isAdding = this.mayBeHeld = true;
+    batch.isAdding = true;
     let isOver = true;
     try {
-      isOver = this.#addDue(batch, now);
+      isOver = this.#addSome(batch, now);
     } finally {
       this.batchReadyAt = outer;
       batch.isAdding = false;
@@ -565,7 +561,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   }
 
   /** Makes the items of one slice ready. Reports whether the batch is over. */
-  #addDue(batch: Batch, now: number): boolean {
+  #addSome(batch: Batch, now: number): boolean {
     for (let count = 1; this.batch === batch; count++) { // a discipline may shut the queue down
       const flushed = this.#flushed;
       if (flushed === undefined ? !(this.#delays.smallest <= batch.time) : flushed.length === 0) return true;
@@ -634,7 +630,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   #itemsToDrop(): T[] {
     const items: T[] = [];
     for (const record of this.records.used()) {
-      if (this.#isDelayed(record) && !this.#folded.has(record)) items.push(this.records.delayedItemOf(record) as T);
+      if (this.#isDelayed(record) && !this.#folded.has(record)) items.push(delayedItemOf(this.records, record) as T);
     }
     return items;
   }
@@ -655,7 +651,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
    */
   #tellLess(): void {
     if (this.#delayedGauge !== undefined) this.#measureDelayed();
-    if (this.#isEnding || this.#drainers.length > 0) this.#closeWhenNothingIsLeft();
+    if (this.#isEnding || this.drainers.length > 0) this.#closeWhenNothingIsLeft();
     this.serve();
   }
 
@@ -675,21 +671,19 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
       super.shutDown();
       this.#clearIfIdle();
     }
-    if (this.#drainers.length === 0 || this.delayed > 0) return;
+    if (this.drainers.length === 0 || this.delayed > 0) return;
     if (this.#draining !== "drop" && this.size > 0 && !this.isShutDown) {
       this.#stopWatching ??= this.watch(() => this.#closeWhenNothingIsLeft());
-    } else this.#close();
+    } else {
+      this.#endWatch();
+      this.close();
+      this.#clearIfIdle();
+    }
   }
 
   #endWatch(): void {
     this.#stopWatching?.();
     this.#stopWatching = undefined;
-  }
-
-  #close(): void {
-    this.#endWatch();
-    super.shutDownWithDrain().then(() => this.#drainers.serveAll());
-    this.#clearIfIdle();
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { argumentError } from "../base/errors.ts";
 import type { QueueDiscipline, ReadyEntry } from "../contracts/discipline.ts";
-import { NONE, type Records } from "../structures/records.ts";
+import { entryOf, NONE, type Records, setEntry, timeOf } from "../structures/records.ts";
 import type { Order, OrderGroups } from "./order.ts";
 
 /** Entry of a key, from the time the key becomes ready until it is popped or, if the discipline is told, done. */
@@ -23,7 +23,7 @@ class Entry<T> implements ReadyEntry<T> {
     this.key = records.keyOf(record);
     this.item = records.itemOf(record) as T;
     this.priority = records.priorityOf(record);
-    this.readyAt = records.timeOf(record);
+    this.readyAt = timeOf(records, record);
     this.#order = order;
     this.#record = record;
   }
@@ -43,7 +43,6 @@ class Entry<T> implements ReadyEntry<T> {
  * methods.
  */
 export class DisciplineOrder<T> implements Order {
-  readonly isFifo = false;
   readonly usesTime = true;
   readonly awaitsDone: boolean;
   readonly #discipline: QueueDiscipline<T>;
@@ -90,18 +89,18 @@ export class DisciplineOrder<T> implements Order {
 
   push(record: number): void {
     const entry = new Entry<T>(this, this.#records, record);
-    this.#records.setEntry(record, entry);
+    setEntry(this.#records, record, entry);
     try {
       this.#discipline.push(entry);
     } catch (error) {
-      if (entry.isIn) this.#records.setEntry(record, undefined); // unless it was popped before the discipline threw
+      if (entry.isIn) setEntry(this.#records, record, undefined); // unless it was popped before the discipline threw
       entry.isIn = false;
       throw error;
     }
   }
 
   remove(record: number): void {
-    const entry = this.#records.entryOf(record) as Entry<T>;
+    const entry = entryOf(this.#records, record) as Entry<T>;
     if (record === this.#next) {
       this.#next = NONE;
       if (this.awaitsDone) this.#discipline.done!(entry, { durationMs: 0 });
@@ -111,7 +110,7 @@ export class DisciplineOrder<T> implements Order {
       this.#gone++;
     }
     entry.isIn = false;
-    this.#records.setEntry(record, undefined);
+    setEntry(this.#records, record, undefined);
   }
 
   pop(): number {
@@ -120,8 +119,8 @@ export class DisciplineOrder<T> implements Order {
       throw argumentError("get an item", "the discipline returned no ready item: each queue needs its own", Error);
     }
     this.#next = NONE;
-    (this.#records.entryOf(record) as Entry<T>).isIn = false;
-    if (!this.awaitsDone) this.#records.setEntry(record, undefined);
+    (entryOf(this.#records, record) as Entry<T>).isIn = false;
+    if (!this.awaitsDone) setEntry(this.#records, record, undefined);
     return record;
   }
 
@@ -144,7 +143,7 @@ export class DisciplineOrder<T> implements Order {
 
   touch(record: number): void {
     if (record === this.#next) return;
-    const entry = this.#records.entryOf(record) as Entry<T> | undefined;
+    const entry = entryOf(this.#records, record) as Entry<T> | undefined;
     if (entry === undefined) return;
     const { item, priority } = entry;
     entry.item = this.#records.itemOf(record) as T;
@@ -159,9 +158,9 @@ export class DisciplineOrder<T> implements Order {
   }
 
   done(record: number, durationMs?: number): void {
-    const entry = this.#records.entryOf(record) as Entry<T> | undefined;
+    const entry = entryOf(this.#records, record) as Entry<T> | undefined;
     if (entry === undefined) return;
-    this.#records.setEntry(record, undefined);
+    setEntry(this.#records, record, undefined);
     let ms = durationMs ?? 0; // in case the clock throws
     try {
       ms = durationMs ?? this.#clock.now() - entry.poppedAt;

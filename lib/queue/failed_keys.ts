@@ -2,7 +2,7 @@ import { callSafely } from "../base/thrown.ts";
 import type { Clock } from "../base/clock.ts";
 import { inSlices } from "../structures/in_slices.ts";
 import { RecordHeap } from "../structures/record_heap.ts";
-import { FailureFields, NONE, PAGE, PLACE, type Records } from "../structures/records.ts";
+import { FailureFields, NONE, PAGE, type Page, PLACE, type Records } from "../structures/records.ts";
 import type { LiveDuration } from "./live_duration.ts";
 import { FAILING, POSITION, REMEMBERED } from "./positions.ts";
 
@@ -107,11 +107,16 @@ export class FailedKeys {
     hasFailed: boolean | undefined,
   ): number {
     const records = this.#records;
-    const state = before === NONE ? 0 : records.stateOf(before);
+    const state = records.stateOf(before);
     if ((state & REMEMBERED) === 0 && !isCounted && hasFailed !== true) return before;
-    const record = (state & REMEMBERED) === 0 ? this.#begin(before, state, key, item) : before;
-    const { numbers, ends } = records.pageOf(record).failures!;
+    const record = before === NONE ? records.take(key, REMEMBERED, item, 0) : before;
     const place = record & PLACE;
+    const page = records.pageOf(record);
+    const { numbers, ends } = page.failures ??= new FailureFields();
+    if ((state & REMEMBERED) === 0) {
+      if ((state & POSITION) === 0) records.setItem(record, item);
+      this.#begin(page, place);
+    }
     if (isCounted) {
       numbers[place]!++;
       ends[place] = end;
@@ -120,7 +125,7 @@ export class FailedKeys {
     } else if (end > ends[place]!) ends[place] = end;
     const wasFailing = (state & FAILING) !== 0;
     if (hasFailed === undefined || hasFailed === wasFailing) return record;
-    records.setState(record, records.stateOf(record) ^ FAILING);
+    page.fields[2 * place]! ^= FAILING;
     if (hasFailed) {
       this.#failing++;
       return record;
@@ -181,21 +186,14 @@ export class FailedKeys {
     return this.#expiring !== undefined && this.#expiring.smallest + this.#queue.after!.ms <= now;
   }
 
-  /** Begins to remember the failures of a key: none so far. Returns the record of the key. */
-  #begin(before: number, state: number, key: unknown, item: unknown): number {
-    const records = this.#records;
-    const record = before === NONE ? records.take(key, REMEMBERED, item, 0) : before;
-    if (before !== NONE) {
-      records.setState(record, state | REMEMBERED);
-      if ((state & POSITION) === 0) records.setItem(record, item);
-    }
-    const place = record & PLACE;
-    const fields = records.pageOf(record).failures ??= new FailureFields();
+  /** Begins to remember the failures of a key: none so far. */
+  #begin(page: Page, place: number): void {
+    const fields = page.failures!;
+    page.fields[2 * place]! |= REMEMBERED;
     fields.numbers[place] = 0;
     fields.ends[place] = -Infinity;
     if (this.keepsTimes) (fields.times ??= new Float64Array(PAGE))[place] = this.#queue.clock.now();
     this.size++;
-    return record;
   }
 
   /** Returns the fields of a key whose failures are remembered and have not expired; `undefined` for any other key. */

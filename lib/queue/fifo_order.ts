@@ -1,12 +1,11 @@
-import { NONE, type Records } from "../structures/records.ts";
+import { NONE, previousOf, type Records, setPrevious } from "../structures/records.ts";
 import type { Order } from "./order.ts";
-import { REPEATED } from "./positions.ts";
+import { EXEMPT, NEEDS_BUDGET, REPEATED } from "./positions.ts";
 
 /** First in, first out: the default order of a queue, and within a group. Ignores priorities. */
 export class FifoOrder implements Order {
   length = 0;
   readonly blocked = 0;
-  readonly isFifo = true;
   readonly usesTime = false;
   readonly awaitsDone = false;
   protected readonly records: Records;
@@ -52,17 +51,17 @@ export class RemovableFifo extends FifoOrder {
   override push(record: number): void {
     const previous = this.last;
     super.push(record);
-    if (this.#isDouble) this.records.setPrevious(record, previous);
+    if (this.#isDouble) setPrevious(this.records, record, previous);
   }
 
   remove(record: number): void {
     const { records } = this;
     if (!this.#isDouble) this.#makeDouble();
-    const [previous, next] = [records.previousOf(record), records.linkOf(record)];
+    const [previous, next] = [previousOf(records, record), records.linkOf(record)];
     if (record === this.first) this.first = next;
     else records.setLink(previous, next);
     if (record === this.last) this.last = previous;
-    else records.setPrevious(next, previous);
+    else setPrevious(records, next, previous);
     this.length--;
   }
 
@@ -70,7 +69,7 @@ export class RemovableFifo extends FifoOrder {
     this.#isDouble = true;
     let previous = NONE;
     for (const record of this.peek(this.length)) {
-      this.records.setPrevious(record, previous);
+      setPrevious(this.records, record, previous);
       previous = record;
     }
   }
@@ -79,7 +78,6 @@ export class RemovableFifo extends FifoOrder {
 /** First in, first out, but retries go before all other records. */
 export class RetriesFirst implements Order {
   readonly blocked = 0;
-  readonly isFifo = false;
   readonly usesTime = false;
   readonly awaitsDone = false;
   readonly #records: Records;
@@ -96,7 +94,8 @@ export class RetriesFirst implements Order {
     return this.#retries.length + this.#others.length;
   }
 
-  push(record: number): void {
+  push(record: number, marks = 0): void {
+    if (marks !== 0) setRepeated(this.#records, record);
     this.#lineOf(record).push(record);
   }
 
@@ -120,4 +119,9 @@ export class RetriesFirst implements Order {
   #lineOf(record: number): RemovableFifo {
     return (this.#records.stateOf(record) & REPEATED) === 0 ? this.#others : this.#retries;
   }
+}
+
+/** Marks a key that becomes ready as one whose next attempt is not the first. */
+export function setRepeated(records: Records, record: number): void {
+  records.setState(record, records.stateOf(record) & ~(EXEMPT | NEEDS_BUDGET) | REPEATED);
 }

@@ -29,15 +29,15 @@ import type { DrainOptions } from "../contracts/work_queue.ts";
 import type { GivenUpEnding } from "../contracts/work_source.ts";
 import { MAX_BURST, nextTask } from "../structures/burst.ts";
 import { type KeptEntry, KeptItems, matcherOf } from "./kept_items.ts";
-import type { RecordLease } from "./record_lease.ts";
+import type { RecordLease } from "./record_queue.ts";
 import { Redrive } from "./redrive.ts";
-import { SourceQueue } from "./source_queue.ts";
+import { LimitedQueue } from "./limited_queue.ts";
 
 /** Maximum number of items that one call checks. */
 const MAX_CHECKED = 10_000;
 
 /** Layer 3 that keeps the items that its pools give up. */
-export class KeepingQueue<T> extends SourceQueue<T> {
+export class KeepingQueue<T> extends LimitedQueue<T> {
   readonly #retention: GivenUpRetention;
   readonly #isReferenced: boolean;
   readonly #kept = new KeptItems<T>();

@@ -1,4 +1,4 @@
-import { NOT_COUNTED } from "../base/brands.ts";
+import { NOT_COUNTED, setBrand, SOURCE } from "../base/brands.ts";
 import { withCode } from "../base/error_codes.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { argumentError, invalidArgument, limiterError } from "../base/errors.ts";
@@ -11,6 +11,7 @@ import type {
   RedriveOptions,
   RedriveProgress,
 } from "../contracts/given_up.ts";
+import type { MetricsProvider } from "../contracts/metrics.ts";
 import type { FailedAttempt, RateLimiter } from "../contracts/rate_limiter.ts";
 import type {
   AddAndWaitOptions,
@@ -19,30 +20,52 @@ import type {
   RateLimitingQueue,
   RateLimitingQueueOptions,
 } from "../contracts/rate_limiting_queue.ts";
-import type { Ending, GivenUpEnding, HeldNews } from "../contracts/work_source.ts";
+import type { Shutdown } from "../contracts/work_queue.ts";
+import type {
+  Ending,
+  GivenUpEnding,
+  HeldNews,
+  RetryLimits,
+  WorkAttempt,
+  WorkRequest,
+  WorkSource,
+} from "../contracts/work_source.ts";
 import { NONE, type Records } from "../structures/records.ts";
 import { AwaitedKeys } from "./awaited_keys.ts";
 import { DelayedQueue } from "./delayed_queue.ts";
 import { FailedKeys } from "./failed_keys.ts";
 import { liveDuration } from "./live_duration.ts";
 import { priorityOf, signalOf } from "./options.ts";
-import { AGAIN, BLOCKED, CANCELLED, POSITION, PROCESSING, READY, REFUSED } from "./positions.ts";
-import type { Order } from "./order.ts";
-import type { RecordLease } from "./record_lease.ts";
 import { RemovableFifo, RetriesFirst } from "./fifo_order.ts";
+import { heldLineOf } from "./held_line.ts";
+import type { Order } from "./order.ts";
+import { AGAIN, BLOCKED, CANCELLED, POSITION, PROCESSING, READY } from "./positions.ts";
+import type { RecordLease } from "./record_queue.ts";
 
 const ADD = "add item";
 
 /** Delay, in milliseconds, of an item that could not be added again with the limiter's delay. */
 const RETRY_DELAY = 1000;
 
-/** Layer 3: counts the failures of each key, and delays items as long as the limiter says. */
-export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueue<T> {
+/** Attempt at an item of an in-memory queue. */
+interface SourceAttempt<T> extends WorkAttempt<T> {
+  readonly lease: RecordLease<T>;
+}
+
+type Report<T> = Parameters<WorkSource<T>["finish"]>[2];
+
+/**
+ * Layer 3: counts the failures of each key, and delays items as long as the limiter says. Any number of pools may take
+ * their work from the queue.
+ */
+export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueue<T>, WorkSource<T> {
   readonly #limiter: RateLimiter<T>;
   /** Priority of retries; `undefined` for that of their items. */
   readonly #retryPriority: number | undefined;
   /** Keys that have failed. */
   readonly failures: FailedKeys;
+  /** Callbacks of the pools. */
+  readonly #holders = new Set<(news: HeldNews) => void>();
   /** Whether a hand-out was ever cancelled, so that attempts must look. */
   #mayBeCancelled = false;
   /** Keys whose results are awaited; `undefined` until one is. */
@@ -50,6 +73,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
 
   constructor(limiter: RateLimiter<T>, options: RateLimitingQueueOptions<T>) {
     super(options);
+    setBrand(this, SOURCE, () => this);
     this.#limiter = limiter;
     this.#retryPriority = options.retryPriority;
     if (options.retriesFirst) this.marksRetries = true;
@@ -146,11 +170,6 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     return this.ignoresAdds ? shutDownError() : cancelledError();
   }
 
-  /** Notes how the hand-out of a key ends, for calls that await its result. */
-  protected noteEnding(lease: RecordLease<T>, ending: Ending): void {
-    if (this.#awaited !== undefined && lease.position !== 0) this.#awaited.note(lease.key, ending);
-  }
-
   protected override lostDelayed(): void {
     this.#awaited?.rejectLost((key) => this.#isPending(key), shutDownError);
   }
@@ -175,7 +194,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     this.tellCancelled();
     if (position === "running") {
       this.#mayBeCancelled = true;
-      this.tellHolder({ key, kind: "cancelled", reason: reason ?? cancelledError() });
+      this.#tellHolders({ key, kind: "cancelled", reason: reason ?? cancelledError() });
     }
     this.forgetKey(key, item);
     this.#awaited?.reject(key, () => cancelledError(reason));
@@ -199,19 +218,12 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
       return "running";
     }
     if (position !== READY && position !== BLOCKED) return undefined;
-    const isRefused = (state & REFUSED) !== 0;
-    const isBlocked = position === BLOCKED || (this.mayBeHeld && this.isHeld()) ||
-      (!isRefused && this.order.isBlocked?.(record) === true);
-    if (isRefused) this.refused = this.refused!.filter((refused) => refused !== record);
-    else if (position === BLOCKED) this.retries!.remove(record);
-    else this.order.remove!(record);
+    const isBlocked = this.line.length === 0 || this.ordering?.isBlocked(record, state) === true;
+    this.line.remove!(record, state);
     this.observer?.removed(record);
-    this.leave(record, state, false);
+    this.leave(record, state);
     return isBlocked ? "blocked" : "ready";
   }
-
-  /** Tells the pools about a key that one of them may be working on. */
-  protected tellHolder(_news: HeldNews): void {}
 
   numRequeues(item: T): number {
     const key = this.key(item);
@@ -252,79 +264,6 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     return failures + 1;
   }
 
-  /**
-   * Counts an attempt that failed or asked for another one, and adds its item again after the limiter's delay or after
-   * `minDelay` milliseconds, whichever is longer, with the given priority, if any. Throws only if the limiter throws.
-   * Any other error is reported, and the item loses at most its delay.
-   */
-  retry(
-    lease: RecordLease<T>,
-    minDelay: number,
-    given: number | undefined,
-    hasFailed: boolean,
-    report: (error: unknown) => void,
-  ): void {
-    const { key, item } = lease;
-    const priority = given ?? this.#retryPriority ?? lease.priority;
-    const now = this.time.now();
-    this.failures.forgetExpired(now);
-    const before = lease.recordIn(this.records);
-    const failures = this.failures.countOf(before, now);
-    const dueAt = failures === 0 ? undefined : this.failures.endOf(before);
-    const startedAt = Math.min(startOf(lease, dueAt) ?? now, now);
-    const delay = lease.isIgnored ? NOT_COUNTED : this.#ask(key, item, failures, { startedAt, dueAt, minDelay });
-    try {
-      const ms = delayOf(delay, dueAt, minDelay, now);
-      const isCounted = delay !== NOT_COUNTED;
-      const record = this.failures.note(lease.recordIn(this.records), key, item, now + ms, isCounted, hasFailed);
-      this.retryAfter(record, key, item, ms, priority, hasFailed, now);
-    } catch (error) {
-      report(error);
-      this.#retryWithoutLimiter(lease, Math.max(minDelay, RETRY_DELAY), priority, hasFailed);
-    }
-  }
-
-  /**
-   * Adds an item of a pool again without asking the limiter. If that fails as well, adds the item without a delay,
-   * because retrying it too early is better than losing it.
-   */
-  #retryWithoutLimiter(lease: RecordLease<T>, delay: number, priority: number, hasFailed: boolean): void {
-    const record = lease.recordIn(this.records);
-    try {
-      if (this.ignoresAdds && !this.takesRetry(record)) return;
-      this.delayItem(record, lease.key, lease.item, delay, priority, 0, hasFailed);
-    } catch {
-      this.handBack(lease);
-    }
-  }
-
-  /** Adds an item again after the delay that its handler requested. */
-  requeueAfter(lease: RecordLease<T>, delay: number, priority: number): void {
-    if (!this.ignoresAdds) this.delayItem(lease.recordIn(this.records), lease.key, lease.item, delay, priority);
-  }
-
-  /** Notes that an attempt has failed although it has not ended. */
-  beginFailing(lease: RecordLease<T>): void {
-    this.failures.countOf(lease.recordIn(this.records)); // forgets failures that have expired
-    this.failures.note(lease.recordIn(this.records), lease.key, lease.item, -Infinity, false, true);
-  }
-
-  /**
-   * Reports whether a failed item has retries left. Must be the last call before `retry`, because the limiter may be
-   * asked whether it counts the failure. The answer is kept in `isIgnored` of the lease.
-   */
-  hasRetriesLeft(lease: RecordLease<T>, maxRetries: number): boolean {
-    const record = lease.recordIn(this.records);
-    const failures = this.failures.countOf(record);
-    if (failures < maxRetries) return true;
-    if (this.#limiter.countsFailures !== "some" || this.#limiter.next === undefined || failures === 0) return false;
-    const dueAt = this.failures.endOf(record);
-    const startedAt = startOf(lease, dueAt)!;
-    if (!(startedAt < dueAt)) return false;
-    const attempt = { startedAt, dueAt, minDelay: 0 };
-    return lease.isIgnored = this.#ask(lease.key, lease.item, failures, attempt) === NOT_COUNTED;
-  }
-
   /** Reports whether the last attempt at a key failed, and the key was not forgotten since. */
   isFailing(key: unknown): boolean {
     return this.failures.isFailing(this.records.of(key));
@@ -350,6 +289,192 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     const limiter = this.#limiter;
     if (limiter.next === undefined) limiter.forget(item, limiterKey(key));
     else limiter.forgotten?.(item, limiterKey(key));
+  }
+
+  /**
+   * Absent once the queue is shut down and empty, because the provider may already have been notified that the queue is
+   * gone.
+   */
+  get metrics(): MetricsProvider | undefined {
+    return this.isShutDown && this.size === 0 ? undefined : this.provider;
+  }
+
+  tryTake(): RecordLease<T> | undefined {
+    return this.hasFree() ? this.handOut() : undefined;
+  }
+
+  take({ signal }: WorkRequest): Promise<RecordLease<T> | Shutdown> {
+    return this.getNext(signal);
+  }
+
+  finish(attempt: SourceAttempt<T>, ending: Ending, report: Report<T>): void {
+    const { lease } = attempt;
+    if (this.#awaited !== undefined && lease.position !== 0) this.#awaited.note(lease.key, ending);
+    switch (ending.kind) { // no `default` case: a kind without a case is a type error
+      case "succeeded":
+      case "cancelled":
+        break;
+      case "failed":
+        return this.#retry(attempt, ending.minDelay, undefined, true, report);
+      case "requeue":
+        return this.#retry(attempt, 0, ending.priority, false, report);
+      case "handedBack":
+        return this.handBack(lease);
+      case "givenUp":
+        try {
+          this.keep(lease, attempt.number, ending);
+        } catch (error) {
+          report(error, attempt);
+        }
+        break;
+      case "requeueAfter":
+        if (this.ignoresAdds) break;
+        this.delayItem(
+          lease.recordIn(this.records),
+          lease.key,
+          lease.item,
+          ending.delay,
+          ending.priority ?? lease.priority,
+        );
+    }
+    try {
+      this.forgetKey(lease.key, lease.item, lease);
+    } catch (error) {
+      report(error, attempt);
+    }
+  }
+
+  /**
+   * Counts an attempt that failed or asked for another one, and adds its item again after the limiter's delay or after
+   * `minDelay` milliseconds, whichever is longer, with the given priority, if any. Throws only if the limiter throws.
+   * Any other error is reported, and the item loses at most its delay.
+   */
+  #retry(
+    attempt: SourceAttempt<T>,
+    minDelay: number,
+    given: number | undefined,
+    hasFailed: boolean,
+    report: Report<T>,
+  ): void {
+    const { lease } = attempt;
+    const { key, item } = lease;
+    const priority = given ?? this.#retryPriority ?? lease.priority;
+    const now = this.time.now();
+    this.failures.forgetExpired(now);
+    const before = lease.recordIn(this.records);
+    const failures = this.failures.countOf(before, now);
+    const dueAt = failures === 0 ? undefined : this.failures.endOf(before);
+    const startedAt = Math.min(startOf(lease, dueAt) ?? now, now);
+    const delay = lease.isIgnored ? NOT_COUNTED : this.#ask(key, item, failures, { startedAt, dueAt, minDelay });
+    try {
+      const ms = delayOf(delay, dueAt, minDelay, now);
+      const isCounted = delay !== NOT_COUNTED;
+      const record = this.failures.note(lease.recordIn(this.records), key, item, now + ms, isCounted, hasFailed);
+      this.retryAfter(record, key, item, ms, priority, hasFailed, now);
+    } catch (error) {
+      report(error, attempt);
+      this.#retryWithoutLimiter(lease, Math.max(minDelay, RETRY_DELAY), priority, hasFailed);
+    }
+  }
+
+  /**
+   * Adds an item of a pool again without asking the limiter. If that fails as well, adds the item without a delay,
+   * because retrying it too early is better than losing it.
+   */
+  #retryWithoutLimiter(lease: RecordLease<T>, delay: number, priority: number, hasFailed: boolean): void {
+    const record = lease.recordIn(this.records);
+    try {
+      if (this.ignoresAdds && !this.takesRetry(record)) return;
+      this.delayItem(record, lease.key, lease.item, delay, priority, 0, hasFailed);
+    } catch {
+      this.handBack(lease);
+    }
+  }
+
+  timedOut({ lease }: SourceAttempt<T>): void {
+    this.failures.countOf(lease.recordIn(this.records)); // forgets failures that have expired
+    this.failures.note(lease.recordIn(this.records), lease.key, lease.item, -Infinity, false, true);
+  }
+
+  /**
+   * Must be the last call before `finish`, because the limiter may be asked whether it counts the failure. The answer
+   * is kept in `isIgnored` of the lease.
+   */
+  mayRetry({ lease }: SourceAttempt<T>, { maxRetries }: RetryLimits): boolean {
+    const record = lease.recordIn(this.records);
+    const failures = this.failures.countOf(record);
+    if (failures < maxRetries) return true;
+    if (this.#limiter.countsFailures !== "some" || this.#limiter.next === undefined || failures === 0) return false;
+    const dueAt = this.failures.endOf(record);
+    const startedAt = startOf(lease, dueAt)!;
+    if (!(startedAt < dueAt)) return false;
+    const attempt = { startedAt, dueAt, minDelay: 0 };
+    return lease.isIgnored = this.#ask(lease.key, lease.item, failures, attempt) === NOT_COUNTED;
+  }
+
+  pause({ lease: { key, item } }: SourceAttempt<T>, scope: "group" | "queue", ms: number): boolean {
+    if (scope === "queue") {
+      heldLineOf(this).pauseFor(ms);
+      return true;
+    }
+    const { groups } = this;
+    if (groups?.groupOf === undefined) return false;
+    this.pauseGroup(groups.groupOf({ item, key }), ms);
+    return true;
+  }
+
+  /**
+   * Returns `true` until the queue shuts down. Once the queue is shutting down, an item whose handler requested
+   * `requeue` simply succeeds.
+   */
+  takesBack({ lease }: SourceAttempt<T>, reason: "requeue" | "failed" | "handedBack"): boolean {
+    if (!this.ignoresAdds) return true;
+    return reason !== "requeue" && this.takesRetry(lease.recordIn(this.records));
+  }
+
+  get failing(): number {
+    return this.failures.failing;
+  }
+
+  watchHeld(callback: (news: HeldNews) => void, tellsAdds: boolean): () => void {
+    if (tellsAdds) this.onAgain = (key) => this.#tellHolders({ key, kind: "addedAgain" });
+    this.#holders.add(callback);
+    return () => void this.#holders.delete(callback);
+  }
+
+  #tellHolders(news: HeldNews): void {
+    for (const tell of this.#holders) tell(news);
+  }
+
+  watchForgotten(callback: (key: unknown) => void): () => void {
+    return this.failures.watch(callback);
+  }
+
+  dueInMs(item: T): number | undefined {
+    const dueAt = this.dueAt(item);
+    return dueAt === undefined ? undefined : Math.max(dueAt - this.time.now(), 0);
+  }
+
+  // The following members are for queues outside this process.
+
+  get isRemote(): false {
+    return false;
+  }
+
+  get isPaused(): false {
+    return false;
+  }
+
+  giveBackUnused(): void {}
+
+  takesPermits(): false {
+    return false;
+  }
+
+  sharedThrottle(): undefined {}
+
+  watchGivenUp(): () => void {
+    return () => {};
   }
 }
 

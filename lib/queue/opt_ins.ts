@@ -7,7 +7,10 @@ import type { Measuring } from "../metrics/adapt_metrics.ts";
  * not in the global registry, because the queue and the option must be of one copy of the package.
  */
 
-/** Key of a retry budget's function that creates the blocked retries of a queue. */
+/** Key of a discipline's function that gives a queue its ordering. */
+export const ORDER: unique symbol = /* @__PURE__ */ Symbol();
+
+/** Key of a retry budget's function that adds the budget to a queue. */
 export const RETRIES: unique symbol = /* @__PURE__ */ Symbol();
 
 /** Key of a store's function that creates a queue which keeps its given-up items in the store. */

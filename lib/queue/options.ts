@@ -18,8 +18,7 @@ import { invalidArgument } from "../base/errors.ts";
 import type { DelayingQueueOptions } from "../contracts/delaying_queue.ts";
 import type { QueueDiscipline } from "../contracts/discipline.ts";
 import type { AddOptions, DrainOptions, SnapshotOptions, WorkQueueOptions } from "../contracts/work_queue.ts";
-import { brings, RETRIES } from "./opt_ins.ts";
-import { makesOrder } from "./order.ts";
+import { brings, ORDER, RETRIES } from "./opt_ins.ts";
 
 const ADD = "add item";
 
@@ -94,7 +93,7 @@ export const WORK_QUEUE_RULES: Readonly<Record<keyof WorkQueueOptions<unknown>, 
   metrics: A_METRICS_PROVIDER,
   priorityLevels: [isNumbersByName, "must be an object of distinct numbers"],
   discipline: [
-    makesOrder,
+    (value: unknown) => brings(value, ORDER),
     "must be a discipline, such as createPriorityDiscipline(), or adaptDiscipline(own)",
   ],
 };

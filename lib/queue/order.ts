@@ -1,8 +1,5 @@
-import { setReplaceableBrand } from "../base/brands.ts";
-import type { Clock } from "../base/clock.ts";
 import type { QueueDiscipline } from "../contracts/discipline.ts";
 import type { QueueGroups } from "../contracts/queue_inspection.ts";
-import type { Records } from "../structures/records.ts";
 
 /**
  * Order of a queue's ready keys. It has the records of these keys, except of those that it refused.
@@ -22,8 +19,6 @@ export interface Order {
   readonly nextChangeAt?: number | undefined;
   /** Groups of the keys; absent if they have none. */
   readonly groups?: OrderGroups | undefined;
-  /** Whether records that are pushed later are always popped later. */
-  readonly isFifo: boolean;
   /** Whether the order reads the times at which the keys became ready. */
   readonly usesTime: boolean;
   /** Whether `done` must be called for each popped record. May become true during `pop`, for the popped record too. */
@@ -38,10 +33,11 @@ export interface Order {
   /**
    * Adds the record of a key that became ready.
    *
+   * @param marks Kind of the next attempt, if the order is the line of a queue: see {@linkcode Line}.
    * @throws Any error thrown by a function of the user. After an error, the order doesn't have the record, unless the
    * record was popped before the error.
    */
-  push(record: number): void;
+  push(record: number, marks?: number): void;
 
   /**
    * Removes the next record and returns it; `NONE` if there is none.
@@ -78,43 +74,20 @@ export interface Order {
   peek(limit: number): number[];
 }
 
+/** Ready keys of a queue: those in an {@linkcode Order}, in the simplest case. */
+export interface Line extends Pick<Order, "length" | "pop" | "peek"> {
+  /**
+   * Adds the record of a key that became ready.
+   *
+   * @param marks Kind of the next attempt: 0 for a first attempt, and in a queue without a retry budget.
+   * @param isKept Whether the key stays ready if the line refuses it. If not, its position is cleared.
+   */
+  push(record: number, marks: number, isKept: boolean): void;
+  /** Removes a record that is ready or blocked. Absent only in layers whose items can't be cancelled. */
+  remove?(record: number, state: number): void;
+}
+
 /** Groups of the keys in an order: the members of a discipline that concern them. */
 export interface OrderGroups extends QueueGroups, Pick<QueueDiscipline<unknown>, "resumeGroup"> {
   pauseGroup(group: unknown, until: number): void;
-  /**
-   * Converts a duration to milliseconds, or throws. A work queue contains no parser, so without this method, it accepts
-   * only numbers. The layers above a work queue accept any duration.
-   */
-  readDuration?(action: string, option: string, duration: unknown): number;
-}
-
-/**
- * Key of a discipline's {@linkcode OrderMaker}. The symbol is not in the global registry, because the queue and the
- * order must be of one copy of the package.
- */
-const ORDER = /* @__PURE__ */ Symbol();
-
-/**
- * Makes an order for a queue that has a discipline.
- *
- * @param given The discipline as the queue has it: perhaps an object that wraps the discipline.
- */
-export type OrderMaker = (given: object, records: Records, clock: Clock) => Order;
-
-/**
- * Sets the function that makes orders for a discipline. The function is not a class member, because bundlers would then
- * keep the class even if nothing uses it.
- */
-export function setOrderMaker(discipline: object, make: OrderMaker): void {
-  setReplaceableBrand(discipline, ORDER, make);
-}
-
-/** Reports whether a value is a discipline that makes orders. */
-export function makesOrder(discipline: unknown): discipline is { [ORDER]: OrderMaker } {
-  return typeof (discipline as { [ORDER]?: unknown } | null | undefined)?.[ORDER] === "function";
-}
-
-/** Returns an order that a discipline makes. */
-export function orderOf(discipline: object, records: Records, clock: Clock): Order {
-  return (discipline as { [ORDER]: OrderMaker })[ORDER](discipline, records, clock);
 }

@@ -6,12 +6,14 @@ export const POSITION = 7;
 export const READY = 1;
 /** The key is a retry that is due and waits for budget. */
 export const BLOCKED = 2;
+/** The key is done, and leaves once the order has been told. */
+export const LEAVING = 4;
 /** The key is done and was added again. It becomes ready once the order has been told. */
-export const RETURNING = 3;
+export const RETURNING = 5;
 /** The key was handed out and is not done. */
-export const PROCESSING = 4;
+export const PROCESSING = 6;
 /** The key is processing, and was added again. */
-export const AGAIN = 5;
+export const AGAIN = 7;
 
 /** The order refused the key, which is ready or processing. The order doesn't know the key. */
 export const REFUSED = 8;

@@ -12,7 +12,7 @@ import type { RateLimitingQueue, RateLimitingQueueOptions } from "../contracts/r
 import { liveDurationRule } from "./live_duration.ts";
 import { brings, KEEPER } from "./opt_ins.ts";
 import { delayingRules } from "./options.ts";
-import { SourceQueue } from "./source_queue.ts";
+import { LimitedQueue } from "./limited_queue.ts";
 
 export type * from "../contracts/given_up.ts";
 export type * from "../contracts/rate_limiter.ts";
@@ -86,7 +86,7 @@ export function createRateLimitingQueue<T, R = unknown>(
   }
   const { keepGivenUp } = options;
   const queue: RateLimitingQueue<T> = keepGivenUp === undefined
-    ? new SourceQueue(limiter, options)
+    ? new LimitedQueue(limiter, options)
     : (keepGivenUp as object as MakesKeeper)[KEEPER](limiter, options);
   return queue as RateLimitingQueue<T, R>;
 }

@@ -2,21 +2,21 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { isSameKey } from "../base/keys.ts";
 import type { MetricsProvider } from "../contracts/metrics.ts";
 import type { ObservedQueue, QueueObserver } from "../contracts/queue_inspection.ts";
-import type { AddOptions, WorkQueueOptions } from "../contracts/work_queue.ts";
+import type { AddOptions, Lease, WorkQueueOptions } from "../contracts/work_queue.ts";
 import { RecentHandOuts } from "../structures/recent_hand_outs.ts";
-import { RecentTime } from "../structures/recent_time.ts";
-import { NONE, PLACE, Records } from "../structures/records.ts";
-import type { BlockedRetries } from "./blocked_retries.ts";
+import { NONE, type Page, PLACE, Records } from "../structures/records.ts";
 import { FifoOrder } from "./fifo_order.ts";
-import { measuringOf } from "./opt_ins.ts";
+import type { HeldLine } from "./held_line.ts";
+import { measuringOf, ORDER } from "./opt_ins.ts";
 import { priorityOf } from "./options.ts";
-import { type Order, type OrderGroups, orderOf } from "./order.ts";
+import type { Line, Order, OrderGroups } from "./order.ts";
+import type { Ordering } from "./ordering.ts";
 import {
   AGAIN,
-  BLOCKED,
   CANCELLED,
   DELAYED,
   EXEMPT,
+  LEAVING,
   NEEDS_BUDGET,
   POSITION,
   PROCESSING,
@@ -26,7 +26,6 @@ import {
   REPEATED,
   RETURNING,
 } from "./positions.ts";
-import { RecordLease } from "./record_lease.ts";
 
 /**
  * Largest number of processing keys for which a separate set is created. If more keys are processing, a scan of all
@@ -34,9 +33,14 @@ import { RecordLease } from "./record_lease.ts";
  */
 const FEW = 10_000;
 
+/** Discipline, as queues see it. */
+interface MakesOrdering {
+  [ORDER](given: object, queue: unknown): void;
+}
+
 /**
- * Keys of a queue: one record for each, from its first add until nothing about it must be remembered. An
- * {@linkcode Order} decides which ready key is next.
+ * Keys of a queue: one record for each, from its first add until nothing about it must be remembered. Ready keys are
+ * handed out first in, first out, unless the queue has an {@linkcode Ordering}.
  *
  * Here are all changes of a key's position: adds, hand-outs and ends. Calls that wait for them are in a derived class.
  */
@@ -47,10 +51,12 @@ export abstract class RecordQueue<T> {
   readonly time: Clock;
   /** Records of the keys. The link of a processing key is the number of its hand-out. */
   readonly records: Records;
-  protected readonly order: Order;
-  protected readonly isFifo: boolean;
-  readonly #usesTime: boolean;
-  protected readonly recentTime: RecentTime;
+  /** Ready keys. */
+  line: Line;
+  /** The line, if it may hold its items: the queue has a discipline or a retry budget, or was paused. */
+  held: HeldLine | undefined = undefined;
+  /** The line, if the queue has a discipline or a retry budget. */
+  ordering: Ordering | undefined = undefined;
   /** Number of keys that are ready, blocked or processing. */
   size = 0;
   /** Number of keys that are processing. */
@@ -58,46 +64,26 @@ export abstract class RecordQueue<T> {
   /** Number of hand-outs so far. */
   handedOut = 0;
   /** Number of keys that are processing and were added again. */
-  #comingBack = 0;
+  protected comingBack = 0;
   /** Record of the latest hand-out, because that hand-out often ends first. */
   #latest = NONE;
   #latestKey: unknown = undefined;
   /** Latest hand-outs that last and began while other keys were processing; `undefined` until there is one. */
   #recent: RecentHandOuts | undefined = undefined;
-  /**
-   * Ready records that the order refused, the first first. They are handed out before those of the order. `undefined`
-   * until the order first refuses one.
-   */
-  protected refused: number[] | undefined = undefined;
   /** Records of the processing keys. Created the first time a snapshot has to find a few of them among all records. */
   #worked: Set<number> | undefined = undefined;
-  /** Whether `beforeTaken` and `taken` are called. */
-  protected tellsTaken = false;
-  /** Retries that wait for budget; `undefined` if retries need none. */
-  retries: BlockedRetries | undefined = undefined;
-  /** Number of retries that wait for budget. */
-  protected waiting = 0;
   /** Whether the queue is shut down or drains. */
   protected ignoresAdds = false;
   /** Whether the queue is shut down: no delayed item will become ready. */
-  protected isShutDown = false;
-  /**
-   * Whether all ready and blocked items are in the order, which is first in, first out, at any time: so far, no retry
-   * was blocked, no item was refused, and the queue was not paused.
-   */
-  protected isPlain: boolean;
-  /** Whether `isHeld` must be asked. If not, the number of ready items takes only one look. */
-  protected mayBeHeld = false;
+  isShutDown = false;
   /** Time at which the keys of the current slice became ready; `undefined` if no slice is being added. */
-  protected batchReadyAt: number | undefined = undefined;
-  /** Time at which the latest key became ready; `-Infinity` if the order doesn't use times. It is never set back. */
-  protected latestReadyAt = -Infinity;
+  batchReadyAt: number | undefined = undefined;
   /** Observer for the metrics of the queue, or for a display. */
   protected observer: QueueObserver | undefined;
   /** Provider that has the queue's metrics; `undefined` if the queue has none. */
   readonly provider: MetricsProvider | undefined;
   /** Whether a pending call or a callback must be told of changes. */
-  protected hasCallers = false;
+  hasCallers = false;
   /** Whether a callback must be told. */
   protected isWatched = false;
   /**
@@ -115,12 +101,10 @@ export abstract class RecordQueue<T> {
     this.name = name;
     if (keyOf !== undefined) this.keyOf = keyOf;
     this.clock = clock;
-    const time = this.time = clock ?? systemClock;
-    this.recentTime = new RecentTime(time);
-    const records = this.records = new Records(keyOf !== undefined, discipline !== undefined);
-    this.order = discipline === undefined ? this.makeFifo(records, options) : orderOf(discipline, records, time);
-    this.#usesTime = this.order.usesTime;
-    this.isPlain = this.isFifo = this.order.isFifo;
+    this.time = clock ?? systemClock;
+    this.records = new Records(keyOf !== undefined, discipline !== undefined);
+    this.line = this.makeFifo(this.records, options);
+    if (discipline !== undefined) (discipline as object as MakesOrdering)[ORDER](discipline, this);
     if (metrics === undefined || name === "") return;
     this.observer = measuringOf(metrics).observerOf(this, metrics, priorityLevels);
     this.provider = metrics;
@@ -149,25 +133,14 @@ export abstract class RecordQueue<T> {
    */
   abstract serve(): void;
 
-  /** Reports whether ready items are not handed out now. */
-  protected abstract isHeld(): boolean;
-
+  /** Number of items that can be handed out now. */
   get length(): number {
-    if (this.isPlain) return this.order.length;
-    return this.mayBeHeld && this.isHeld() ? 0 : this.ready;
-  }
-
-  /** Number of keys that are ready, even if nothing is handed out now. */
-  protected get ready(): number {
-    const { order, retries } = this;
-    if (order.nextChangeAt! < Infinity) order.look?.();
-    if (this.waiting > 0 && this.isShutDown) retries!.look(this.time.now()); // a timer does it before
-    return this.refused === undefined ? order.length : order.length + this.refused.length;
+    return this.line.length;
   }
 
   /** Number of items that are blocked. */
   get blocked(): number {
-    return this.ready - this.length + this.order.blocked + this.waiting;
+    return this.size - this.processing - this.line.length;
   }
 
   get shuttingDown(): boolean {
@@ -179,24 +152,24 @@ export abstract class RecordQueue<T> {
    * only keys that were added again while processing can still be handed out.
    */
   get isOver(): boolean {
-    return this.isShutDown && this.ready === 0 && this.order.blocked === 0 && this.waiting === 0;
+    return this.isShutDown && this.size === this.processing;
   }
 
   /**
    * Whether any processing key was added again, or any key is blocked. Such a key becomes ready, even after a shutdown.
    */
   get mayComeBack(): boolean {
-    return this.#comingBack > 0 || this.blocked > 0;
+    return this.comingBack > 0 || this.blocked > 0;
   }
 
   /** Reports whether fewer than `count` items are ready or blocked. */
   protected hasFewer(count: number): boolean {
-    return this.ready < count && this.ready + this.order.blocked + this.waiting < count;
+    return this.size - this.processing < count;
   }
 
   /** Groups of the keys; `undefined` if they have none. */
   get groups(): OrderGroups | undefined {
-    return this.order.groups;
+    return this.ordering?.order.groups;
   }
 
   /** Returns the key of an item. */
@@ -232,19 +205,14 @@ export abstract class RecordQueue<T> {
   protected addNew(key: unknown, item: T, priority: number, marks: number): void {
     const record = this.records.take(key, READY | marks, item, priority);
     this.size++;
-    if (marks === 0 && this.isFifo) this.order.push(record); // never throws
-    else this.#enter(record, marks, false);
-    if (this.isAttended) this.#tellAdded(record);
+    this.line.push(record, marks, false);
+    if (this.isAttended) this.tellAdded(record);
   }
 
   /** Adds an item whose key has a record, and may be delayed. `marks` are those of `addNew`. */
   protected addToKnown(record: number, state: number, item: T, priority: number, marks: number): void {
     if ((state & DELAYED) !== 0) this.addBesideDelay(record, state, item, priority, marks);
-    else if (state !== READY || !this.isFifo) this.addToRecord(record, state, item, priority, marks);
-    else {
-      if (this.keyOf !== undefined) this.records.setItem(record, item);
-      this.#raise(record, priority);
-    }
+    else this.addToRecord(record, state, item, priority, marks);
   }
 
   /** Adds an item whose key has a delay, or had one that was dropped. */
@@ -255,25 +223,25 @@ export abstract class RecordQueue<T> {
   /** Adds an item whose key has a record. A delay of the key is not affected. */
   protected addToRecord(record: number, state: number, item: T, priority: number, marks: number): void {
     const position = state & POSITION;
-    if (position >= RETURNING) return this.#addToProcessing(record, position, item, priority, marks);
+    if (position >= LEAVING) return this.#addToProcessing(record, position, item, priority, marks);
     if (position !== 0) return this.#touch(record, state, item, priority, marks);
     this.records.set(record, state | marks | READY, item, priority);
     this.size++;
-    this.#enter(record, marks, false);
-    if (this.isAttended) this.#tellAdded(record);
+    this.line.push(record, marks, false);
+    if (this.isAttended) this.tellAdded(record);
   }
 
-  /** Adds an item whose key is processing, or returning. */
+  /** Adds an item whose key is processing, or leaving. */
   #addToProcessing(record: number, position: number, item: T, priority: number, marks: number): void {
     const { records } = this;
-    const isAgain = position !== PROCESSING;
+    const isAgain = position !== PROCESSING && position !== LEAVING;
     // A retry of the item that is processing doesn't replace a newer one.
     const newest = isAgain && isSameKey(item, this.itemOf(record)) ? records.nextItemOf(record) : item;
     records.setNext(record, newest, isAgain ? Math.max(priority, records.nextPriorityOf(record)) : priority);
     if (marks === 0 || !isAgain) this.mark(record, marks); // an add that is no retry counts more
     if (isAgain) return;
     records.setState(record, records.stateOf(record) + AGAIN - PROCESSING);
-    this.#comingBack++;
+    this.comingBack++;
     this.observer?.addedAgain(record, priority);
     if (this.onAgain !== undefined) this.onAgain(records.keyOf(record));
   }
@@ -286,130 +254,18 @@ export abstract class RecordQueue<T> {
     }
   }
 
-  #raise(record: number, priority: number): void {
-    if (priority > this.records.priorityOf(record)) this.records.setPriority(record, priority);
-  }
-
-  /** Adds an item whose key is ready or blocked. The add may unblock the key, or others. */
+  /** Adds an item whose key is ready or blocked. */
   #touch(record: number, state: number, item: T, priority: number, marks: number): void {
-    const { records } = this;
-    const order = this.order;
-    const before = records.priorityOf(record);
-    if (this.isFifo || (state & (POSITION | REFUSED)) !== READY) {
-      if (this.keyOf !== undefined) records.setItem(record, item);
-      this.#raise(record, priority);
-      if (marks !== 0 || (state & POSITION) !== BLOCKED) return;
-      this.unblock(record);
-      return this.serve();
-    }
-    const mayUnblock = this.hasCallers && order.blocked > 0;
-    const itemBefore = this.itemOf(record);
-    records.setItem(record, item);
-    this.#raise(record, priority);
-    try {
-      order.touch(record, before);
-    } catch (error) {
-      records.setItem(record, itemBefore);
-      records.setPriority(record, before);
-      throw error;
-    }
-    if (mayUnblock) this.serve();
-  }
-
-  /** Called when an item was added, as a first attempt, whose retry waits for budget. */
-  protected unblock(_record: number): void {}
-
-  /**
-   * Adds an item whose delay has passed. If the order refuses the item, it becomes ready nevertheless.
-   *
-   * @param state State of the record without its delay.
-   * @throws The error of the order or the clock. After an error, the key's position shows whether the item is kept.
-   */
-  protected addDue(record: number, state: number, item: T, priority: number, marks: number): void {
-    if ((state & POSITION) !== 0) {
-      this.records.setState(record, state);
-      try {
-        return this.addToRecord(record, state, item, priority, marks);
-      } catch (error) {
-        this.records.setItem(record, item);
-        throw error;
-      }
-    }
-    this.records.set(record, state | marks | READY, item, priority);
-    this.size++;
-    try {
-      this.#enter(record, marks, true);
-    } finally {
-      if (this.isAttended) this.#tellAdded(record);
-    }
-  }
-
-  /** Clears the mark that a processing key was added again. Returns the priority with which it was added again. */
-  protected unmark(record: number): number {
-    this.#comingBack--;
-    this.records.setState(record, this.records.stateOf(record) + PROCESSING - AGAIN);
-    this.mark(record, 0);
-    this.observer?.unmarked(record);
-    const priority = this.records.nextPriorityOf(record);
-    this.records.setNext(record, undefined, 0); // lets the item be garbage collected
-    return priority;
-  }
-
-  /** Returns the newest item of a key that is processing; `undefined` if another item of the key was handed out. */
-  protected newestOf(record: number, item: T): T | undefined {
-    const position = this.positionIn(record);
-    if (position < PROCESSING || !isSameKey(this.itemOf(record), item)) return undefined;
-    return position === AGAIN ? this.records.nextItemOf(record) as T : item;
-  }
-
-  /**
-   * Passes a ready key to the order, unless it is a retry without budget.
-   *
-   * @param isKept Whether the key stays ready if the order refuses it. If not, its position is cleared.
-   */
-  #enter(record: number, marks: number, isKept: boolean): void {
-    const handedOut = this.handedOut;
-    try {
-      if (this.#usesTime) this.#setTime(record);
-      if (marks === 0) this.pushToOrder(record);
-      else this.pushMarked(record, marks);
-    } catch (error) {
-      if (this.handedOut !== handedOut) throw error; // the key was handed out before the error
-      if (isKept) this.#refuse(record);
-      else this.leave(record, this.records.stateOf(record), false);
-      throw error;
-    }
-  }
-
-  /** Sets the time at which a key became ready. */
-  #setTime(record: number): void {
-    const time = this.batchReadyAt ?? this.recentTime.now();
-    if (time > this.latestReadyAt) this.latestReadyAt = time;
-    this.records.setTime(record, this.batchReadyAt ?? this.latestReadyAt);
-  }
-
-  /** Called for a ready key whose next attempt is no first attempt. Only queues with a retry budget have such keys. */
-  protected pushMarked(_record: number, _marks: number): void {}
-
-  protected pushToOrder(record: number): void {
-    const order = this.order;
-    if (order.begin !== undefined && order.length + order.blocked === 0) order.begin();
-    order.push(record);
-  }
-
-  #refuse(record: number): void {
-    this.isPlain = false;
-    this.records.setState(record, this.records.stateOf(record) | REFUSED);
-    (this.refused ??= []).push(record);
+    const { ordering, records } = this;
+    if (ordering !== undefined) return ordering.touch(record, state, item, priority, marks);
+    if (this.keyOf !== undefined) records.setItem(record, item);
+    if (priority > records.priorityOf(record)) records.setPriority(record, priority);
   }
 
   /** Hands out the next ready item. There must be a ready item. */
   protected handOut(): RecordLease<T> {
     const records = this.records;
-    if (this.tellsTaken) this.beforeTaken();
-    const refused = this.refused === undefined ? undefined : this.refused.shift();
-    const record = refused ?? this.order.pop();
-    if (this.tellsTaken && refused === undefined) this.taken(record);
+    const record = this.line.pop();
     const number = ++this.handedOut | 0; // a 32-bit number, because it is the link
     const page = records.pageOf(record);
     const place = record & PLACE;
@@ -422,21 +278,9 @@ export abstract class RecordQueue<T> {
     if (!isAlone) (this.#recent ??= new RecentHandOuts()).add(number, record, key);
     const item = (page.items === undefined ? key : page.items[place]) as T;
     const priority = page.priorities === undefined ? 0 : page.priorities[place]!;
-    const lease = new RecordLease(this, record, number, key, item, priority);
+    const lease = new RecordLease(this, page, record, number, key, item, priority);
     if (this.isWatched || this.observer !== undefined) this.#tellTaken(record);
     return lease;
-  }
-
-  /** Called before an item is handed out, if `tellsTaken`. */
-  protected beforeTaken(): void {}
-
-  /** Called for each record that the order has handed out, if `tellsTaken`. Must not throw. */
-  protected taken(_record: number): void {}
-
-  /** Returns the position of a key during a hand-out; 0 after it. */
-  positionOf(record: number, handOut: number): number {
-    const position = this.records.stateWith(record, handOut) & POSITION;
-    return position >= PROCESSING ? position : 0;
   }
 
   done(item: T): void {
@@ -454,77 +298,25 @@ export abstract class RecordQueue<T> {
     return recent === NONE ? this.records.of(key) : recent;
   }
 
-  /** Ends a hand-out, unless it has already ended. */
-  endHandOut(record: number, handOut: number): void {
-    const state = this.records.stateWith(record, handOut);
-    if ((state & POSITION) >= PROCESSING) this.end(record, state);
-  }
-
   /** Ends the hand-out of a processing key. A key that was added again becomes ready. */
-  protected end(record: number, state: number): void {
+  end(record: number, state: number): void {
     this.#latest = NONE;
     this.#latestKey = undefined; // lets the key be garbage collected
-    this.processing--;
     if (this.#recent !== undefined) this.#recent.remove(this.records.linkOf(record), record);
     if (this.#worked !== undefined) this.#worked.delete(record);
-    const tellsOrder = this.order.awaitsDone && (state & REFUSED) === 0;
-    if (this.isAttended) this.#endAttended(record, state, tellsOrder);
-    else this.leave(record, state, tellsOrder);
+    if (this.isAttended) this.#endAttended(record, state);
+    else if (this.ordering === undefined) this.leave(record, state);
+    else this.ordering.done(record, state);
   }
 
-  /**
-   * Clears a key's position, and frees its record if nothing else must be known of the key. A key that was added again
-   * becomes ready.
-   */
-  protected leave(record: number, state: number, tellsOrder: boolean): void {
-    if ((state & POSITION) === AGAIN) return this.#comeBack(record, state, tellsOrder);
-    const { records } = this;
-    this.size--;
-    const rest = state & ~(POSITION | REFUSED | NEEDS_BUDGET | EXEMPT | REPEATED | CANCELLED);
-    if (rest !== 0) {
-      records.setState(record, rest);
-      if (this.keyOf !== undefined && (rest & REMEMBERED) === 0) records.setItem(record, undefined);
-      if (tellsOrder) this.order.done(record);
-    } else if (!tellsOrder) records.free(record);
-    else {
-      const page = records.remove(record);
-      try {
-        this.order.done(record);
-      } finally {
-        records.release(record, page);
-      }
-    }
-  }
-
-  /** Makes a processing key ready that was added again. */
-  #comeBack(record: number, state: number, tellsOrder: boolean): void {
-    this.#comingBack--;
-    const { records } = this;
-    records.setState(record, state + RETURNING - AGAIN);
-    try {
-      if (tellsOrder) this.order.done(record);
-    } finally {
-      const item = records.nextItemOf(record); // not before `done`, in which a discipline may add a newer item
-      const priority = records.nextPriorityOf(record);
-      records.setNext(record, undefined, 0); // lets the item be garbage collected
-      const rest = records.stateOf(record) & ~(POSITION | REFUSED | REPEATED | CANCELLED);
-      records.set(record, rest | READY, item, priority);
-      const handedOut = this.handedOut;
-      try {
-        this.#enter(record, rest & (NEEDS_BUDGET | EXEMPT), true);
-      } finally {
-        if (this.handedOut === handedOut) this.observer?.ready(record);
-      }
-    }
-  }
-
-  #endAttended(record: number, state: number, tellsOrder: boolean): void {
-    const { observer, records } = this;
+  #endAttended(record: number, state: number): void {
+    const { observer, ordering, records } = this;
     const key = records.keyOf(record);
     const handOut = observer && records.linkOf(record);
     const startedAt = observer?.leaving(record);
     try {
-      this.leave(record, state, tellsOrder);
+      if (ordering === undefined) this.leave(record, state);
+      else ordering.done(record, state);
     } finally {
       observer?.finished(key, startedAt, handOut!);
       this.onEnd?.(key);
@@ -533,7 +325,39 @@ export abstract class RecordQueue<T> {
     }
   }
 
-  #tellAdded(record: number): void {
+  /**
+   * Clears a key's position, and frees its record if nothing else must be known of the key. A key that was added again
+   * becomes ready.
+   */
+  leave(record: number, state: number): void {
+    const position = state & POSITION;
+    if (position >= LEAVING) this.processing--;
+    if (position === AGAIN || position === RETURNING) return this.#comeBack(record, state);
+    this.size--;
+    const rest = state & ~(POSITION | REFUSED | NEEDS_BUDGET | EXEMPT | REPEATED | CANCELLED);
+    if (rest === 0) return this.records.free(record);
+    this.records.setState(record, rest);
+    if (this.keyOf !== undefined && (rest & REMEMBERED) === 0) this.records.setItem(record, undefined);
+  }
+
+  /** Makes a key ready that was added again and is done. */
+  #comeBack(record: number, state: number): void {
+    this.comingBack--;
+    const { records } = this;
+    const item = records.nextItemOf(record);
+    const priority = records.nextPriorityOf(record);
+    records.setNext(record, undefined, 0); // lets the item be garbage collected
+    const rest = state & ~(POSITION | REFUSED | REPEATED | CANCELLED);
+    records.set(record, rest | READY, item, priority);
+    const { handedOut } = this;
+    try {
+      this.line.push(record, rest & (NEEDS_BUDGET | EXEMPT), true);
+    } finally {
+      if (this.handedOut === handedOut) this.observer?.ready(record);
+    }
+  }
+
+  protected tellAdded(record: number): void {
     this.observer?.added(record);
     if (this.hasCallers && this.batchReadyAt === undefined) this.serve();
   }
@@ -546,21 +370,6 @@ export abstract class RecordQueue<T> {
     } catch {
       // The clock threw. A measurement or a timer may be missing.
     }
-  }
-
-  /**
-   * Lists refused keys first, then the keys that the order predicts. Other ready keys follow in no particular order.
-   * Some of these keys may be blocked: only the order knows which.
-   */
-  protected listReady(count: number): number[] {
-    const ready = new Set(this.refused?.slice(0, count));
-    for (const record of this.order.peek(count - ready.size)) ready.add(record);
-    if (ready.size === count) return [...ready];
-    for (const record of this.records.used()) {
-      if (this.positionIn(record) === READY) ready.add(record);
-      if (ready.size === count) break;
-    }
-    return [...ready];
   }
 
   protected listProcessing(limit: number): number[] {
@@ -581,5 +390,79 @@ export abstract class RecordQueue<T> {
       if (found.length === count) break;
     }
     return found;
+  }
+}
+
+/**
+ * Lease on a key, for a single hand-out of the key. A lease is stale once its key is done, even if the key is handed
+ * out again.
+ */
+export class RecordLease<T> implements Lease<T> {
+  readonly item: T;
+  readonly priority: number;
+  readonly key: unknown;
+  // Few leases have the following properties, so they cost the others nothing.
+  /** Time at which an attempt of a pool began, if the queue remembers failures of the key. */
+  declare startedAt?: number;
+  /** Whether the limiter has said that the failure of the attempt is not counted. Then, `retry` doesn't ask it. */
+  declare isIgnored?: boolean;
+  readonly #queue: RecordQueue<T>;
+  readonly #page: Page;
+  readonly #record: number;
+  readonly #handOut: number;
+
+  /** @param page Page of the record. */
+  constructor(
+    queue: RecordQueue<T>,
+    page: Page,
+    record: number,
+    handOut: number,
+    key: unknown,
+    item: T,
+    priority: number,
+  ) {
+    this.item = item;
+    this.priority = priority;
+    this.key = key;
+    this.#queue = queue;
+    this.#page = page;
+    this.#record = record;
+    this.#handOut = handOut;
+  }
+
+  get shutdown(): false {
+    return false;
+  }
+
+  /**
+   * Returns a new function each time, so that the function also works when it is destructured. The function takes no
+   * memory until the property is read.
+   */
+  get addedAgain(): () => boolean {
+    return () => this.position === AGAIN;
+  }
+
+  /** State of the key while the hand-out lasts; 0 after it. The link of a processing key is its hand-out. */
+  get #state(): number {
+    const { fields } = this.#page;
+    const place = this.#record & PLACE;
+    const state = fields[2 * place + 1] === this.#handOut ? fields[2 * place]! : 0;
+    return (state & POSITION) >= PROCESSING ? state : 0;
+  }
+
+  /** Position of the key while the hand-out lasts; 0 after it. */
+  get position(): number {
+    return this.#state & POSITION;
+  }
+
+  /** Returns the record of the key, even if the hand-out is over; `NONE` if the key has none. */
+  recordIn(records: Records): number {
+    return this.#state === 0 ? records.of(this.key) : this.#record;
+  }
+
+  /** Ends the hand-out, unless it has already ended. */
+  [Symbol.dispose](): void {
+    const state = this.#state;
+    if (state !== 0) this.#queue.end(this.#record, state);
   }
 }

@@ -1,9 +1,10 @@
 import { A_RETRY_BUDGET, requireRule } from "../base/arguments.ts";
 import { setBrand } from "../base/brands.ts";
 import type { RetryBudget, RetryBudgetOptions } from "../contracts/delaying_queue.ts";
-import { Watchers } from "../structures/watchers.ts";
+import { Watchers } from "../structures/waiters.ts";
 import { BlockedRetries, type BudgetedQueue } from "./blocked_retries.ts";
 import { RETRIES } from "./opt_ins.ts";
+import { type OrderedQueue, orderingOf } from "./ordering.ts";
 
 /**
  * Creates a budget for retries, for the option `retryBudget`. Queues that share the object share its options, but each
@@ -46,11 +47,10 @@ export class LiveRetryBudget implements RetryBudget {
   constructor({ ratio, minRate }: RetryBudgetOptions) {
     this.ratio = ratio;
     this.minRate = minRate;
-    setBrand(
-      this,
-      RETRIES,
-      (queue: BudgetedQueue) => new BlockedRetries(this, queue),
-    );
+    setBrand(this, RETRIES, (queue: OrderedQueue & BudgetedQueue) => {
+      const ordering = orderingOf(queue);
+      ordering.retries = new BlockedRetries(this, queue, ordering);
+    });
   }
 
   update(options: RetryBudgetOptions): void {

@@ -118,8 +118,8 @@ export class Records {
   #isSmall = true;
   readonly #hasItems: boolean;
   readonly #isOrdered: boolean;
-  /** Pages by number; `undefined` in the place of a page that was freed. */
-  #pages: (Page | undefined)[] = [];
+  /** Pages by number; `undefined` in the place of a page that was freed. Other files use `pageOf`. */
+  pages: (Page | undefined)[] = [];
   /** Page from which the next record is taken. It is not freed. */
   #open: Page;
   /** Pages that may have free records, and numbers of freed pages. */
@@ -142,7 +142,7 @@ export class Records {
     const record = this.size === 0 ? undefined : this.#map.get(key);
     if (record === undefined) return NONE;
     if (this.#isSmall) return record;
-    const page = this.#pages[record >> PAGE_BITS]; // not in a function, because this is called most often
+    const page = this.pages[record >> PAGE_BITS]; // not in a function, because this is called most often
     const place = record & PLACE;
     return page !== undefined && isSameKey(page.keys[place], key) ? record : NONE;
   }
@@ -179,12 +179,7 @@ export class Records {
 
   /** Frees the record of a key. */
   free(record: number): void {
-    this.release(record, this.remove(record));
-  }
-
-  /** Removes a key from its record, which must then be released. Returns the page of the record. */
-  remove(record: number): Page {
-    const page = this.#pages[record >> PAGE_BITS]!;
+    const page = this.pages[record >> PAGE_BITS]!;
     const place = record & PLACE;
     this.size--;
     if (this.#only !== NONE) {
@@ -193,51 +188,38 @@ export class Records {
     } else if (this.#isSmall) this.#map.delete(page.keys[place]);
     page.keys[place] = FREE; // lets the key be garbage collected
     page.fields[2 * place] = 0;
-    if (page.items !== undefined) page.items[place] = undefined;
-    if (!this.#isSmall && this.#map.size > MAX_ENTRIES_LEFT * this.size) this.#sweep();
-    return page;
-  }
-
-  /** Releases the record of a key that was removed from a page, so that another key may take it. */
-  release(record: number, page: Page): void {
-    const place = record & PLACE;
-    if (this.#pages[page.number] !== page) return; // all pages were freed meanwhile
     page.fields[2 * place + 1] = page.free;
     page.free = place;
+    if (page.items !== undefined) page.items[place] = undefined;
     const used = --page.used;
     if (used === PAGE - 1) this.#partial.push(page);
-    else if (used === 0 && !this.#isSmall) this.#empty(page);
+    if (this.#isSmall) return;
+    if (used === 0) this.#empty(page);
+    if (this.#map.size > MAX_ENTRIES_LEFT * this.size) this.#sweep();
   }
 
   /** Returns the page of a record, for code that needs several of its fields, at the place `record & PLACE`. */
   pageOf(record: number): Page {
-    return this.#pages[record >> PAGE_BITS]!;
+    return this.pages[record >> PAGE_BITS]!;
   }
 
   keyOf(record: number): unknown {
-    return this.#pages[record >> PAGE_BITS]!.keys[record & PLACE];
+    return this.pages[record >> PAGE_BITS]!.keys[record & PLACE];
   }
 
   /** Returns the state of a record; 0 if it is free, and for {@linkcode NONE}. */
   stateOf(record: number): number {
-    const page = this.#pages[record >> PAGE_BITS];
+    const page = this.pages[record >> PAGE_BITS];
     return page === undefined ? 0 : page.fields[2 * (record & PLACE)]!;
   }
 
-  /** Returns the state of a record that has a link; 0 if it has another link, or is free. */
-  stateWith(record: number, link: number): number {
-    const page = this.#pages[record >> PAGE_BITS];
-    const place = record & PLACE;
-    return page !== undefined && page.fields[2 * place + 1] === link ? page.fields[2 * place]! : 0;
-  }
-
   setState(record: number, state: number): void {
-    this.#pages[record >> PAGE_BITS]!.fields[2 * (record & PLACE)] = state;
+    this.pages[record >> PAGE_BITS]!.fields[2 * (record & PLACE)] = state;
   }
 
   /** Sets the state, the item and the priority of a record. */
   set(record: number, state: number, item: unknown, priority: number): void {
-    const page = this.#pages[record >> PAGE_BITS]!;
+    const page = this.pages[record >> PAGE_BITS]!;
     const place = record & PLACE;
     page.fields[2 * place] = state;
     if (page.items !== undefined) page.items[place] = item;
@@ -247,20 +229,20 @@ export class Records {
 
   /** Returns the link of a record: usually another record. */
   linkOf(record: number): number {
-    return this.#pages[record >> PAGE_BITS]!.fields[2 * (record & PLACE) + 1]!;
+    return this.pages[record >> PAGE_BITS]!.fields[2 * (record & PLACE) + 1]!;
   }
 
   setLink(record: number, link: number): void {
-    this.#pages[record >> PAGE_BITS]!.fields[2 * (record & PLACE) + 1] = link;
+    this.pages[record >> PAGE_BITS]!.fields[2 * (record & PLACE) + 1] = link;
   }
 
   priorityOf(record: number): number {
-    const { priorities } = this.#pages[record >> PAGE_BITS]!;
+    const { priorities } = this.pages[record >> PAGE_BITS]!;
     return priorities === undefined ? 0 : priorities[record & PLACE]!;
   }
 
   setPriority(record: number, priority: number): void {
-    const page = this.#pages[record >> PAGE_BITS]!;
+    const page = this.pages[record >> PAGE_BITS]!;
     if (page.priorities !== undefined) page.priorities[record & PLACE] = priority;
     else if (priority !== 0) {
       page.priorities = new Float64Array(PAGE);
@@ -269,110 +251,38 @@ export class Records {
   }
 
   itemOf(record: number): unknown {
-    const page = this.#pages[record >> PAGE_BITS]!;
+    const page = this.pages[record >> PAGE_BITS]!;
     return (page.items ?? page.keys)[record & PLACE];
   }
 
   setItem(record: number, item: unknown): void {
-    const { items } = this.#pages[record >> PAGE_BITS]!;
+    const { items } = this.pages[record >> PAGE_BITS]!;
     if (items !== undefined) items[record & PLACE] = item;
   }
 
   /** Returns the item with which a processing key was added again. */
   nextItemOf(record: number): unknown {
-    const { items, keys, nextItems } = this.#pages[record >> PAGE_BITS]!;
+    const { items, keys, nextItems } = this.pages[record >> PAGE_BITS]!;
     return (items === undefined ? keys : nextItems!)[record & PLACE];
   }
 
   /** Returns the priority with which a processing key was added again. */
   nextPriorityOf(record: number): number {
-    const { nextPriorities } = this.#pages[record >> PAGE_BITS]!;
+    const { nextPriorities } = this.pages[record >> PAGE_BITS]!;
     return nextPriorities === undefined ? 0 : nextPriorities[record & PLACE]!;
   }
 
   /** Sets the item and the priority with which a processing key was added again. */
   setNext(record: number, item: unknown, priority: number): void {
-    const page = this.#pages[record >> PAGE_BITS]!;
+    const page = this.pages[record >> PAGE_BITS]!;
     if (page.items !== undefined) (page.nextItems ??= new Array(PAGE))[record & PLACE] = item;
     if (page.nextPriorities === undefined && priority === 0) return;
     (page.nextPriorities ??= new Float64Array(PAGE))[record & PLACE] = priority;
   }
 
-  /** Returns the entry that a discipline of the user has for the key; `undefined` if it has none. */
-  entryOf(record: number): unknown {
-    return this.#pages[record >> PAGE_BITS]!.entries?.[record & PLACE];
-  }
-
-  setEntry(record: number, entry: unknown): void {
-    (this.#pages[record >> PAGE_BITS]!.entries ??= new Array(PAGE))[record & PLACE] = entry;
-  }
-
-  /** Begins the delay of an item: sets the state of the record, the item and the priority. */
-  setDelay(record: number, state: number, item: unknown, priority: number): void {
-    const page = this.#pages[record >> PAGE_BITS]!;
-    const place = record & PLACE;
-    page.fields[2 * place] = state;
-    const delays = page.delays ??= new DelayFields(this.#hasItems);
-    if (delays.items !== undefined) delays.items[place] = item;
-    if (delays.priorities !== undefined) delays.priorities[place] = priority;
-    else if (priority !== 0) this.setDelayPriority(record, priority);
-  }
-
-  /** Returns the item of a key that is delayed. */
-  delayedItemOf(record: number): unknown {
-    const page = this.#pages[record >> PAGE_BITS]!;
-    return (page.delays!.items ?? page.keys)[record & PLACE];
-  }
-
-  setDelayedItem(record: number, item: unknown): void {
-    const { items } = this.#pages[record >> PAGE_BITS]!.delays!;
-    if (items !== undefined) items[record & PLACE] = item;
-  }
-
-  /** Returns the priority of a key that is delayed. */
-  delayPriorityOf(record: number): number {
-    const { priorities } = this.#pages[record >> PAGE_BITS]!.delays!;
-    return priorities === undefined ? 0 : priorities[record & PLACE]!;
-  }
-
-  setDelayPriority(record: number, priority: number): void {
-    const delays = this.#pages[record >> PAGE_BITS]!.delays!;
-    if (delays.priorities !== undefined) delays.priorities[record & PLACE] = priority;
-    else if (priority !== 0) {
-      delays.priorities = new Float64Array(PAGE);
-      delays.priorities[record & PLACE] = priority;
-    }
-  }
-
-  /** Returns the time at which the key became ready. */
-  timeOf(record: number): number {
-    return this.#pages[record >> PAGE_BITS]!.numbers![2 * (record & PLACE)]!;
-  }
-
-  setTime(record: number, time: number): void {
-    this.#pages[record >> PAGE_BITS]!.numbers![2 * (record & PLACE)] = time;
-  }
-
-  /** Returns the place of a record among equal ones. */
-  turnOf(record: number): number {
-    return this.#pages[record >> PAGE_BITS]!.numbers![2 * (record & PLACE) + 1]!;
-  }
-
-  setTurn(record: number, turn: number): void {
-    this.#pages[record >> PAGE_BITS]!.numbers![2 * (record & PLACE) + 1] = turn;
-  }
-
-  previousOf(record: number): number {
-    return this.#pages[record >> PAGE_BITS]!.previous![record & PLACE]!;
-  }
-
-  setPrevious(record: number, previous: number): void {
-    (this.#pages[record >> PAGE_BITS]!.previous ??= new Int32Array(PAGE))[record & PLACE] = previous;
-  }
-
   /** Iterates over the records that are in use. Records that are taken or freed meanwhile may or may not appear. */
   *used(): Generator<number, void> {
-    for (const page of [...this.#pages]) {
+    for (const page of [...this.pages]) {
       for (let place = 0; page !== undefined && place < page.end; place++) {
         if (page.fields[2 * place] !== 0) yield page.number << PAGE_BITS | place;
       }
@@ -381,14 +291,14 @@ export class Records {
 
   /** Reports whether a record is that of a key. */
   has(record: number, key: unknown): boolean {
-    const page = this.#pages[record >> PAGE_BITS];
+    const page = this.pages[record >> PAGE_BITS];
     const place = record & PLACE;
     return page !== undefined && isSameKey(page.keys[place], key);
   }
 
   #newPage(): Page {
-    const number = this.#unused.pop() ?? this.#pages.length;
-    return this.#pages[number] = new Page(number, this.#hasItems, this.#isOrdered);
+    const number = this.#unused.pop() ?? this.pages.length;
+    return this.pages[number] = new Page(number, this.#hasItems, this.#isOrdered);
   }
 
   /** Opens a page with free records. */
@@ -403,15 +313,15 @@ export class Records {
   #empty(page: Page): void {
     if (this.size === 0) return this.#clear();
     if (page === this.#open) return;
-    this.#pages[page.number] = undefined;
-    if (this.#unused.push(page.number) * 2 < this.#pages.length || this.#partial.length === 0) return;
+    this.pages[page.number] = undefined;
+    if (this.#unused.push(page.number) * 2 < this.pages.length || this.#partial.length === 0) return;
     this.#partial = this.#partial.filter(({ used }) => used > 0);
   }
 
   #clear(): void {
     this.#map = new Map();
     this.#isSmall = true;
-    this.#pages = [];
+    this.pages = [];
     this.#unused = [];
     this.#partial = [];
     this.#open = this.#newPage();
@@ -443,6 +353,80 @@ export class Records {
   }
 }
 
+// Fields that few queues use. These are functions, because bundlers keep all methods of a class.
+
+/** Returns the entry that a discipline of the user has for the key; `undefined` if it has none. */
+export function entryOf(records: Records, record: number): unknown {
+  return records.pages[record >> PAGE_BITS]!.entries?.[record & PLACE];
+}
+
+export function setEntry(records: Records, record: number, entry: unknown): void {
+  (records.pages[record >> PAGE_BITS]!.entries ??= new Array(PAGE))[record & PLACE] = entry;
+}
+
+/** Begins the delay of an item: sets the state of the record, the item and the priority. */
+export function setDelay(records: Records, record: number, state: number, item: unknown, priority: number): void {
+  const page = records.pages[record >> PAGE_BITS]!;
+  const place = record & PLACE;
+  page.fields[2 * place] = state;
+  const delays = page.delays ??= new DelayFields(page.items !== undefined);
+  if (delays.items !== undefined) delays.items[place] = item;
+  if (delays.priorities !== undefined) delays.priorities[place] = priority;
+  else if (priority !== 0) setDelayPriority(records, record, priority);
+}
+
+/** Returns the item of a key that is delayed. */
+export function delayedItemOf(records: Records, record: number): unknown {
+  const page = records.pages[record >> PAGE_BITS]!;
+  return (page.delays!.items ?? page.keys)[record & PLACE];
+}
+
+export function setDelayedItem(records: Records, record: number, item: unknown): void {
+  const { items } = records.pages[record >> PAGE_BITS]!.delays!;
+  if (items !== undefined) items[record & PLACE] = item;
+}
+
+/** Returns the priority of a key that is delayed. */
+export function delayPriorityOf(records: Records, record: number): number {
+  const { priorities } = records.pages[record >> PAGE_BITS]!.delays!;
+  return priorities === undefined ? 0 : priorities[record & PLACE]!;
+}
+
+export function setDelayPriority(records: Records, record: number, priority: number): void {
+  const delays = records.pages[record >> PAGE_BITS]!.delays!;
+  if (delays.priorities !== undefined) delays.priorities[record & PLACE] = priority;
+  else if (priority !== 0) {
+    delays.priorities = new Float64Array(PAGE);
+    delays.priorities[record & PLACE] = priority;
+  }
+}
+
+/** Returns the time at which the key became ready. */
+export function timeOf(records: Records, record: number): number {
+  return records.pages[record >> PAGE_BITS]!.numbers![2 * (record & PLACE)]!;
+}
+
+export function setTime(records: Records, record: number, time: number): void {
+  records.pages[record >> PAGE_BITS]!.numbers![2 * (record & PLACE)] = time;
+}
+
+/** Returns the place of a record among equal ones. */
+export function turnOf(records: Records, record: number): number {
+  return records.pages[record >> PAGE_BITS]!.numbers![2 * (record & PLACE) + 1]!;
+}
+
+export function setTurn(records: Records, record: number, turn: number): void {
+  records.pages[record >> PAGE_BITS]!.numbers![2 * (record & PLACE) + 1] = turn;
+}
+
+export function previousOf(records: Records, record: number): number {
+  return records.pages[record >> PAGE_BITS]!.previous![record & PLACE]!;
+}
+
+export function setPrevious(records: Records, record: number, previous: number): void {
+  (records.pages[record >> PAGE_BITS]!.previous ??= new Int32Array(PAGE))[record & PLACE] = previous;
+}
+
 /** Doubly linked list of records. A record is in at most one list. */
 export class RecordList {
   readonly #records: Records;
@@ -456,7 +440,7 @@ export class RecordList {
   append(record: number): void {
     const records = this.#records;
     const { last } = this;
-    records.setPrevious(record, last);
+    setPrevious(records, record, last);
     records.setLink(record, NONE);
     if (last === NONE) this.first = record;
     else records.setLink(last, record);
@@ -465,11 +449,11 @@ export class RecordList {
 
   remove(record: number): void {
     const records = this.#records;
-    const previous = records.previousOf(record);
+    const previous = previousOf(records, record);
     const next = records.linkOf(record);
     if (previous === NONE) this.first = next;
     else records.setLink(previous, next);
     if (next === NONE) this.last = previous;
-    else records.setPrevious(next, previous);
+    else setPrevious(records, next, previous);
   }
 }

@@ -13,30 +13,30 @@ async function roomsIn(...names: string[]): Promise<string[]> {
   return [...new Set(rooms)].filter((room) => room !== "lib").sort();
 }
 
-// Strict options, their messages and hints such as "did you mean" take 1.3 kB, fake timers 0.4, maps that don't block
-// the event loop, snapshots, waits (`whenIdle`, `whenBelow`), and pauses with their timer 0.3 each, and `for await` and
-// looks at time that make items ready 0.2 each. The rest is the records, their order and their transitions.
-Deno.test("a bundle holds only what it uses: createWorkQueue alone takes at most 8.8 kB", async () => {
+// Strict options, their messages and hints such as "did you mean" take 1.0 kB, the system clock with fake timers and
+// maps that don't block the event loop 0.4 each, and snapshots and `for await` 0.3 each. The rest is the records and
+// their transitions.
+Deno.test("a bundle holds only what it uses: createWorkQueue alone takes at most 7.5 kB", async () => {
   const size = await sizeOf("createWorkQueue");
-  assert(size > 1000 && size <= 8_800, `${size} bytes`);
+  assert(size > 1000 && size <= 7_450, `${size} bytes`);
 });
 
 /** Largest number of gzipped bytes of a controller with each limiter. */
 const LIMITERS: Readonly<Record<string, number>> = {
-  createDefaultItemLimiter: 24_530,
-  createDefaultControllerLimiter: 25_380,
-  createExponentialLimiter: 26_020,
-  createFastSlowLimiter: 26_060,
-  createIgnoreEarlyLimiter: 26_080,
-  createJitterLimiter: 25_400,
-  createMaxOfLimiter: 25_200,
-  createMaxWaitLimiter: 25_310,
-  createPerGroupLimiter: 26_360,
-  createStepsLimiter: 26_130,
-  createBucketLimiter: 28_670,
+  createDefaultItemLimiter: 23_530,
+  createDefaultControllerLimiter: 24_400,
+  createExponentialLimiter: 24_990,
+  createFastSlowLimiter: 25_030,
+  createIgnoreEarlyLimiter: 25_050,
+  createJitterLimiter: 24_380,
+  createMaxOfLimiter: 24_160,
+  createMaxWaitLimiter: 24_300,
+  createPerGroupLimiter: 25_330,
+  createStepsLimiter: 25_110,
+  createBucketLimiter: 27_680,
 };
 
-Deno.test("a bundle holds only what it uses: a controller takes at most 25.4 kB with the default limiter", async () => {
+Deno.test("a bundle holds only what it uses: a controller takes at most 24.4 kB with the default limiter", async () => {
   for (const [limiter, most] of Object.entries(LIMITERS)) {
     const size = await sizeOf(...CONTROLLER, limiter);
     assert(size <= most, `${limiter}: ${size} bytes`);

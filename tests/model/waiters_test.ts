@@ -21,6 +21,7 @@ import {
   type Throttle,
 } from "@workqueue/core";
 import { inspectionOf } from "@workqueue/core/hooks";
+import { heldLineOf } from "../../lib/queue/held_line.ts";
 import { HandClock } from "../helpers.ts";
 import { flush, insideOf, randomNumbers } from "../queue_helpers.ts";
 
@@ -201,7 +202,7 @@ async function run(
     else if (dice < 0.53) queue.cancelDelayed(key);
     else if (dice < 0.56) queue.forget(key);
     else if (dice < 0.62) queue.tryGet()?.[Symbol.dispose]();
-    else if (dice < 0.67) insideOf(queue).pauseFor(below(60));
+    else if (dice < 0.67) heldLineOf(insideOf(queue)).pauseFor(below(60));
     else if (dice < 0.74 && hasGroups) queue.pauseGroup!(key[0], 1 + below(80));
     else if (dice < 0.8 && hasGroups) queue.resumeGroup!(key[0]);
     else if (dice < 0.84) {

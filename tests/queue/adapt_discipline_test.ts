@@ -12,16 +12,14 @@ import {
   defineDiscipline,
   disciplines,
   loadConfig,
+  type QueueDiscipline,
   type ReadyEntry,
   type WorkQueue,
   type WorkQueueOptions,
 } from "@workqueue/core";
 import { adaptDiscipline as adaptDisciplineOfWorkQueue } from "@workqueue/core/work-queue";
 import { DisciplineOrder } from "../../lib/queue/discipline_order.ts";
-import { orderOf } from "../../lib/queue/order.ts";
-import { Records } from "../../lib/structures/records.ts";
-import { HandClock } from "../helpers.ts";
-import { PlainLifo, takeAll } from "../queue_helpers.ts";
+import { orderOf, PlainLifo, takeAll } from "../queue_helpers.ts";
 
 const REFUSED = "'discipline' must be a discipline, such as createPriorityDiscipline(), or adaptDiscipline(own)";
 
@@ -54,7 +52,7 @@ function orderIn(queue: WorkQueue<string>): string[] {
 
 /** Reports whether a queue that has this discipline calls its methods. */
 function usesMethods(discipline: object): boolean {
-  return orderOf(discipline, new Records(false, true), new HandClock()) instanceof DisciplineOrder;
+  return orderOf(discipline as QueueDiscipline<string>) instanceof DisciplineOrder;
 }
 
 for (const [action, create] of Object.entries(layers)) {

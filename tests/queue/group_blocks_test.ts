@@ -10,6 +10,7 @@ import {
 } from "@workqueue/core";
 import { inspectionOf } from "@workqueue/core/hooks";
 import { HandClock } from "../helpers.ts";
+import { heldLineOf } from "../../lib/queue/held_line.ts";
 import { insideOf, take } from "../queue_helpers.ts";
 
 type FairOptions = Parameters<typeof createFairDiscipline<string>>[0];
@@ -103,7 +104,7 @@ Deno.test("group blocks: a queue without groups has none, and says how long it i
   const inspection = inspectionOf(limited)!;
   assertEquals(inspectionOf(queue)!.groups, undefined);
   assertEquals(inspection.resumesInMs, 0);
-  insideOf(limited).pauseFor(30_000);
+  heldLineOf(insideOf(limited)).pauseFor(30_000);
   clock.time += 10_000;
   assertEquals(inspection.resumesInMs, 20_000);
   clock.time += 30_000;

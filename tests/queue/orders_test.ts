@@ -21,10 +21,9 @@ import { builtInDisciplines } from "../../docs/generate/built_ins.ts";
 import { DisciplineOrder } from "../../lib/queue/discipline_order.ts";
 import type { Batch } from "../../lib/queue/served_queue.ts";
 import { POSITION, READY } from "../../lib/queue/positions.ts";
-import { orderOf } from "../../lib/queue/order.ts";
-import { NONE, Records } from "../../lib/structures/records.ts";
+import { NONE, type Records } from "../../lib/structures/records.ts";
 import { HandClock } from "../helpers.ts";
-import { PlainLifo, take, takeAll } from "../queue_helpers.ts";
+import { Lifo, orderOf, PlainLifo, take, takeAll } from "../queue_helpers.ts";
 
 /** Number of runs of each test. Bugs planted in orders were found within 8 runs. */
 const RUNS = Number(process.env["WORKQUEUE_RUNS"] ?? 40);
@@ -175,8 +174,7 @@ interface Inside {
   readonly records: Records;
   batch: Batch | undefined;
   batchReadyAt: number | undefined;
-  mayBeHeld: boolean;
-  readonly latestReadyAt: number;
+  readonly ordering: { readonly latestReadyAt: number };
 }
 
 const limiter = createExponentialLimiter<never>({ baseDelay: 10, maxDelay: 10 });
@@ -216,8 +214,8 @@ function seen(steps: readonly Step[], discipline: QueueDiscipline<Item>, isOrder
       const [lease] = leases.splice(step.which % leases.length, 1);
       attempt(() => lease![Symbol.dispose]());
     } else if (step.do === "begin" && inside.batch === undefined) {
-      inside.batch = { time: clock.time, readyAt: Math.max(clock.time, inside.latestReadyAt), isAdding: false };
-      inside.mayBeHeld = true;
+      const readyAt = Math.max(clock.time, inside.ordering.latestReadyAt);
+      inside.batch = { time: clock.time, readyAt, isAdding: false };
     } else if (step.do === "slice" && inside.batch !== undefined) {
       inside.batchReadyAt = inside.batch.readyAt;
       for (const key of step.keys) attempt(() => queue.add({ key, version: ++version }, { priority: step.priority }));
@@ -385,8 +383,7 @@ Deno.test("a fair discipline keeps popped entries only if it must know when they
     const entry = { key: "a", item: "a", priority: 0, readyAt: 0 };
     discipline.push(entry);
     assert(discipline.pop() === entry);
-    const order = orderOf(discipline, new Records(false, true), new HandClock());
-    return order instanceof DisciplineOrder; // a discipline that has entries is used through its methods
+    return orderOf(discipline) instanceof DisciplineOrder; // a discipline that has entries is used through its methods
   };
   const lifo = () => new PlainLifo<string>();
   const awaiting = () => Object.assign(lifo(), { done() {} });
@@ -440,4 +437,19 @@ Deno.test("a discipline of a user inside of a fair one that throws when touched 
   assertEquals([entries.length, entries[0]!.item.version, entries[0]!.priority], [1, 1, 3]);
   const lease = take(queue);
   assertEquals([lease.item.version, lease.priority], [1, 3]);
+});
+
+Deno.test("a discipline that adds and ends a key while it is told of its end gets the key back once", () => {
+  class Again extends Lifo<string> {
+    done({ item }: ReadyEntry<string>): void {
+      queue.add(item);
+      queue.done(item);
+    }
+  }
+  const queue = createWorkQueue<string>({ discipline: new Again() });
+  queue.add("a");
+  for (let round = 0; round < 3; round++) {
+    take(queue)[Symbol.dispose]();
+    assertEquals([queue.length, queue.processing, queue.snapshot().blocked], [1, 0, 0]);
+  }
 });

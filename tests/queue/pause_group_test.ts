@@ -19,6 +19,7 @@ import {
 } from "@workqueue/core";
 import { FakeTime } from "@std/testing/time";
 import { HandClock } from "../helpers.ts";
+import { heldLineOf } from "../../lib/queue/held_line.ts";
 import { flush, insideOf, isSettled, Lifo, outcome, PlainLifo, take, takeAll } from "../queue_helpers.ts";
 
 const layers: Record<string, (options: WorkQueueOptions<string>) => WorkQueue<string>> = {
@@ -306,7 +307,7 @@ Deno.test("rule 13: whenBelow and whenIdle count the items of a paused queue", a
   const clock = new HandClock();
   const queue = createWorkQueue<string>({ clock });
   queue.add("x");
-  insideOf(queue).pauseFor(100);
+  heldLineOf(insideOf(queue)).pauseFor(100);
   const waits = [queue.whenBelow(1), queue.whenIdle()];
   for (const wait of waits) assertFalse(await isSettled(wait));
   clock.time = 100;

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertFalse, assertStrictEquals } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import {
+  type Clock,
   createExponentialLimiter,
   createRateLimitingQueue,
   createWorkQueue,
@@ -9,7 +10,7 @@ import {
   runWorkers,
   systemClock,
 } from "@workqueue/core";
-import { Burst, burst, BurstTime, type nextTask, TURNS_PER_PAUSE } from "../../lib/structures/burst.ts";
+import { Burst, burst, BurstTime, type nextTask, RecentTime, TURNS_PER_PAUSE } from "../../lib/structures/burst.ts";
 import { HandClock } from "../helpers.ts";
 import { beBusy, flushPromises, nextTurn, pause } from "../queue_helpers.ts";
 
@@ -417,4 +418,28 @@ Deno.test("rule 9: fake time and a third-party clock are looked at each time", (
   const before = system.now().time;
   fake.tick(10);
   assertEquals(system.now().time - before, 10);
+});
+
+Deno.test("the time of the system clock is at most a millisecond old, even within synchronous code", () => {
+  const time = new RecentTime(systemClock);
+  for (let round = 0; round < 20; round++) {
+    const before = systemClock.now();
+    while (systemClock.now() < before + 1.5); // a synchronous handler that takes long
+    assert(time.now() >= before, "the time is older than the handler");
+  }
+});
+
+Deno.test("fake time and any other clock are read at each call", () => {
+  {
+    using fake = new FakeTime();
+    const time = new RecentTime(systemClock);
+    const before = time.now();
+    fake.tick(1);
+    fake.tick(250);
+    assertEquals(time.now() - before, 251);
+  }
+  let now = 0;
+  const clock: Clock = { now: () => now += 0.25, setTimeout: () => 0, clearTimeout: () => {} };
+  const time = new RecentTime(clock);
+  assertEquals([time.now(), time.now()], [0.25, 0.5]);
 });

@@ -1,5 +1,15 @@
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
-import { NONE, RecordList, Records } from "../../lib/structures/records.ts";
+import {
+  NONE,
+  previousOf,
+  RecordList,
+  Records,
+  setPrevious,
+  setTime,
+  setTurn,
+  timeOf,
+  turnOf,
+} from "../../lib/structures/records.ts";
 import { countWork } from "../map_work.ts";
 import { randomNumbers } from "../queue_helpers.ts";
 
@@ -7,10 +17,10 @@ import { randomNumbers } from "../queue_helpers.ts";
 function takeMarked(records: Records, key: number): number {
   const record = records.take(key, key + 1, key, 0);
   records.setPriority(record, key + 0.25);
-  records.setTime(record, key + 0.5);
-  records.setTurn(record, key + 4.5);
+  setTime(records, record, key + 0.5);
+  setTurn(records, record, key + 4.5);
   records.setLink(record, key + 2);
-  records.setPrevious(record, key + 3);
+  setPrevious(records, record, key + 3);
   return record;
 }
 
@@ -24,10 +34,10 @@ function markOf(records: Records, record: number): unknown[] {
     records.keyOf(record),
     records.stateOf(record),
     records.priorityOf(record),
-    records.timeOf(record),
-    records.turnOf(record),
+    timeOf(records, record),
+    turnOf(records, record),
     records.linkOf(record),
-    records.previousOf(record),
+    previousOf(records, record),
   ];
 }
 
@@ -185,19 +195,4 @@ Deno.test("records: a list is that of an array, whatever is removed", () => {
     assertEquals([listed(), list.last], [array, array.at(-1) ?? NONE]);
   }
   assertFalse(array.length === 0);
-});
-
-Deno.test("records: one that is released after all pages were freed harms no record of a new page", () => {
-  const records = new Records(false, false);
-  const taken = Array.from({ length: 40 }, (_, key) => take(records, key)); // enough for the table to be large
-  const [last, ...others] = taken;
-  for (const record of others) records.free(record);
-  const page = records.remove(last!);
-  const again = Array.from({ length: 300 }, (_, key) => take(records, key));
-  for (const record of again) records.free(record);
-  const fresh = Array.from({ length: 300 }, (_, key) => take(records, key));
-  records.release(last!, page);
-  const more = Array.from({ length: 300 }, (_, i) => take(records, 300 + i));
-  assertEquals(new Set([...fresh, ...more]).size, 600, "no two keys share a record");
-  assertEquals([...fresh, ...more].map((_, key) => records.of(key)), [...fresh, ...more]);
 });

@@ -12,8 +12,8 @@ import type {
   WorkSource,
 } from "@workqueue/core";
 import { type BaseSource, baseSource, SOURCE } from "@workqueue/core/hooks";
-import type { RecordLease } from "../../lib/queue/record_lease.ts";
-import type { SourceQueue } from "../../lib/queue/source_queue.ts";
+import type { RecordLease } from "../../lib/queue/record_queue.ts";
+import type { LimitedQueue } from "../../lib/queue/limited_queue.ts";
 import { sourceOf } from "../queue_helpers.ts";
 
 /** In-memory queue that behaves as if it were in another process. */
@@ -72,12 +72,12 @@ interface RemoteSource<T> extends BaseSource {} // the prototype is set below
 
 class RemoteSource<T> implements WorkSource<T> {
   readonly #remote: RemoteQueue<T>;
-  readonly #here: SourceQueue<T>;
+  readonly #here: LimitedQueue<T>;
   readonly #unused: RemoteLease<T>[] = [];
 
   constructor(remote: RemoteQueue<T>) {
     this.#remote = remote;
-    this.#here = sourceOf(remote.queue) as SourceQueue<T>;
+    this.#here = sourceOf(remote.queue) as LimitedQueue<T>;
   }
 
   get name() {

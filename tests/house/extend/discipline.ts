@@ -55,7 +55,7 @@ export function createNewestFirstDiscipline<T = unknown>(
       round: "entries",
       says: "disciplines/newest_first_order.ts",
       text: `import type { Order } from "../lib/queue/order.ts";
-import { NONE, RecordList, type Records } from "../lib/structures/records.ts";
+import { NONE, previousOf, RecordList, type Records } from "../lib/structures/records.ts";
 
 /** Last in, first out. */
 export class NewestFirstOrder implements Order {
@@ -97,7 +97,7 @@ export class NewestFirstOrder implements Order {
 
   peek(limit: number): number[] {
     const listed: number[] = [];
-    for (let record = this.#list.last; record !== NONE && listed.length < limit; record = this.#records.previousOf(record)) {
+    for (let record = this.#list.last; record !== NONE && listed.length < limit; record = previousOf(this.#records, record)) {
       listed.push(record);
     }
     return listed;

@@ -1,7 +1,7 @@
 /** Tests of callbacks that a queue calls when the queue has less to do. */
 
 import { assertEquals } from "@std/assert";
-import { Waits, Watchers } from "../../lib/structures/watchers.ts";
+import { Waits, Watchers } from "../../lib/structures/waiters.ts";
 
 Deno.test("watchers: a function that is added twice is called twice, and removed once by each unsubscribe function", () => {
   const watchers = new Watchers();
