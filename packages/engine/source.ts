@@ -1,8 +1,9 @@
 import type { MetricsProvider, Shutdown, ThrottleDescription } from "@workqueue/core";
-import { hasMethods } from "@workqueue/core/internal";
+import { argumentError, hasMethods } from "@workqueue/core/internal";
 import {
   type Ending,
   type GivenUpItem,
+  type HeldNews,
   onBucketChange,
   type RetryLimits,
   type Throttle,
@@ -162,7 +163,8 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
     return true;
   }
 
-  watchHeld(): () => void {
+  watchHeld(_callback: (news: HeldNews) => void, tellsAdds: boolean): () => void {
+    if (tellsAdds) throw argumentError("run workers", `'whileProcessing: "abort"' is for queues in memory`);
     return () => {};
   }
 

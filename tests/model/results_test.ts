@@ -1,6 +1,6 @@
 /**
- * Random calls of `addAndWait`, `cancel` and adds, on pools that abort old attempts, with handlers that succeed, fail and
- * are given up. A model checks which attempt each call may get its result from.
+ * Random calls of `addAndWait`, `cancel` and adds, on pools that abort old attempts, with handlers that succeed, fail
+ * and are given up. A model checks which attempt each call may get its result from.
  */
 
 import { assert, assertEquals } from "@std/assert";

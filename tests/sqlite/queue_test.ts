@@ -23,6 +23,16 @@ fileTest("items are worked on, each once, also when they were added twice", asyn
   await queue.shutDownWithDrain();
 });
 
+fileTest("a pool that would abort attempts at items that are added again is refused", async (folder) => {
+  const queue = folder.open();
+  assertThrows(
+    () => runWorkers(queue, () => {}, { whileProcessing: "abort" }),
+    TypeError,
+    `'whileProcessing: "abort"' is for queues in memory`,
+  );
+  await queue.shutDownWithDrain();
+});
+
 fileTest("what was added, delayed, failed and given up is there when the file is opened again", async (folder) => {
   const first = folder.open();
   await first.addAll(["ready", "failing", "hopeless"]);
