@@ -1,7 +1,7 @@
 /** Tests of queues in files, within one process. */
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { createRetryBudget, runWorkers, TerminalError } from "@workqueue/core";
+import { createRetryBudget, runBatches, runWorkers, TerminalError } from "@workqueue/core";
 import { createSqliteQueue, SqliteConnectionError, type SqliteQueue, sqliteQueueNames } from "@workqueue/sqlite";
 import { writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,6 +19,23 @@ fileTest("items are worked on, each once, also when they were added twice", asyn
   const pool = runWorkers(queue, (item) => void worked.push(item), { concurrency: 2 });
   await queue.whenIdle();
   assertEquals(worked, ["a", "b"]);
+  await pool.stop();
+  await queue.shutDownWithDrain();
+});
+
+fileTest("items are worked on in batches, and those that fail alone are retried", async (folder) => {
+  const queue = folder.open({ limiter: { type: "exponential", baseDelay: 1, maxDelay: 1 } });
+  const items = Array.from({ length: 7 }, (_, i) => `item ${i}`);
+  await queue.addAll(items);
+  const done: string[] = [];
+  const failed: string[] = [];
+  const pool = runBatches(queue, (batch, context) => {
+    assert(batch.length <= 3);
+    if (batch.includes("item 4") && context.of("item 4").attempt === 1) throw new Error("bad");
+    done.push(...batch);
+  }, { size: 3, split: true, onError: (_error, item) => failed.push(item) });
+  await queue.whenIdle();
+  assertEquals([done.sort(), failed], [items, ["item 4"]]);
   await pool.stop();
   await queue.shutDownWithDrain();
 });
