@@ -176,7 +176,7 @@ Deno.test("metrics tell the results of attempts, restarts of watches, and sizes 
   assertEquals(leading, []); // there is no lease
 });
 
-Deno.test("a controller uses the caches of its manager, and has a name of its own", async () => {
+Deno.test("a controller uses the caches of its manager, and has a name of its own", () => {
   const { client } = fakeCluster();
   const [one, two] = [new Manager({ name: "one", client }), new Manager({ name: "two", client })];
   const [pods, foreign] = [one.cache("v1", "Pod"), two.cache("v1", "Secret")];
