@@ -20,6 +20,7 @@ export function testsIn(folder: string): string[] {
 export const libFolders: readonly string[] = [
   "base",
   "structures",
+  "policy",
   "tokens",
   "queue",
   "workers",

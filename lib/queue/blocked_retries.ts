@@ -1,11 +1,11 @@
 import { type Clock, isRealTime } from "../base/clock.ts";
 import { firstErrorReporter } from "../base/first_error.ts";
 import type { RetryBudgetOptions } from "../contracts/delaying_queue.ts";
+import { newCredit, RetryCredit } from "../policy/retry_credit.ts";
 import { burst, RecentTime } from "../structures/burst.ts";
 import { RecordHeap } from "../structures/record_heap.ts";
 import type { Records } from "../structures/records.ts";
 import { BLOCKED, NEEDS_BUDGET, POSITION, READY, REPEATED } from "./positions.ts";
-import { RetryCredit } from "./retry_credit.ts";
 
 /** Number of hand-outs in a burst for which a budget reads the system clock only once. */
 const HAND_OUTS_PER_LOOK = 16;
@@ -56,7 +56,7 @@ export class BlockedRetries {
 
   constructor(options: LiveOptions, queue: BudgetedQueue, ordering: BudgetedOrdering) {
     this.#options = options;
-    this.#budget = new RetryCredit(options);
+    this.#budget = new RetryCredit(options, newCredit(), 1000);
     this.#queue = queue;
     this.#ordering = ordering;
     this.#recentTime = new RecentTime(queue.time);

@@ -32,7 +32,7 @@ import { OF_OWNER } from "./store/owners.ts";
 import type { Queue } from "./store/queue.ts";
 import { queueIn } from "./store/queue_in.ts";
 import { beginRedrive, continueRedrive, redriveProgress, stopRedrive } from "./store/redrive.ts";
-import { newBudget } from "./store/retry_budget.ts";
+import { setBudget } from "./store/retry_budget.ts";
 import { takeSnapshot } from "./store/snapshot.ts";
 import { FAR, toMicroseconds } from "./store/time.ts";
 import { turn } from "./store/turn.ts";
@@ -405,7 +405,7 @@ export class SqliteEngine implements Engine {
   /** Puts the settings in force that this process has not put in force yet. */
   #setUp(queue: Queue): void {
     const { state } = queue.tx;
-    if (this.#budget !== undefined) state.budget = newBudget(this.#budget, state.budget);
+    if (this.#budget !== undefined) state.budget = setBudget(this.#budget, state.budget);
     if (this.#retention !== undefined) {
       const { max, maxAge } = this.#retention;
       state.retention = { max, ...maxAge !== undefined && { maxAge: toMicroseconds(maxAge) } };

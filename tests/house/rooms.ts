@@ -14,7 +14,7 @@ const ROOMS: readonly (readonly string[])[] = [
   ["lib/base/"],
   ["lib/contracts/"],
   ["lib/structures/"],
-  ["lib/tokens/"],
+  ["lib/policy/", "lib/tokens/"],
   ["lib/queue/", "lib/workers/", "lib/metrics/"],
   ["lib/inspection/"],
   ["registry/"],

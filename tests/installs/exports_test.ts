@@ -13,7 +13,7 @@ const THROTTLES = entries.map(([entry]) => entry).filter((entry) => entry.starts
 const DISCIPLINES = entries.map(([entry]) => entry).filter((entry) => entry.startsWith("./disciplines/"));
 
 /** Entry points for packages of this repository that bring along a room of the core. */
-const INTERNALS = ["./internal/registry", "./internal/structures"];
+const INTERNALS = ["./internal/policy", "./internal/registry", "./internal/structures"];
 
 /**
  * Entry points that the main entry point does not load. These entry points are for packages and engines, or export
@@ -36,6 +36,7 @@ const BRINGS: Record<string, string[]> = {
   "./duration": [],
   "./internal": ["./duration"],
   "./internal/registry": ["./duration"],
+  "./internal/policy": [],
   "./internal/structures": [],
   "./token-bucket": ["./duration"],
   "./config": [...QUEUES, "./duration", "./token-bucket", ...DISCIPLINES, ...THROTTLES, ...LIMITERS],

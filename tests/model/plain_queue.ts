@@ -1,5 +1,5 @@
 import type { RetryBudgetOptions } from "@workqueue/core";
-import { RetryCredit } from "../../lib/queue/retry_credit.ts";
+import { newCredit, RetryCredit } from "../../lib/policy/retry_credit.ts";
 
 /** Item whose version distinguishes it from other items with the same key. */
 export interface Item {
@@ -65,7 +65,7 @@ export class PlainQueue {
   /** Results of the pending calls, in order. */
   readonly given: { to: string; what: Item | "shutdown" | "drained" | "aborted" | "over" }[] = [];
 
-  /** Numbers of the retry budget. `tests/queue/finagle_test.ts` tests their arithmetic. */
+  /** Numbers of the retry budget. `tests/policy/finagle_test.ts` tests their arithmetic. */
   readonly #budget: RetryCredit | undefined;
 
   constructor(
@@ -73,7 +73,7 @@ export class PlainQueue {
     readonly addWhileDelayed: "keep" | "replace" | "fold",
     budget: RetryBudgetOptions | undefined,
   ) {
-    if (budget !== undefined) this.#budget = new RetryCredit(budget);
+    if (budget !== undefined) this.#budget = new RetryCredit(budget, newCredit(), 1000);
   }
 
   add(item: Item, priority: number): void {

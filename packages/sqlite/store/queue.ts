@@ -35,8 +35,8 @@ export class Queue implements Awaited {
 
   /** Retry budget; `undefined` if the queue has none. */
   get budget(): RetryBudget | undefined {
-    if (this.tx.state.budget === undefined) return undefined;
-    return this.#budget ??= new RetryBudget(this);
+    const { budget } = this.tx.state;
+    return budget && (this.#budget ??= new RetryBudget(this, budget));
   }
 
   #newOrder(): Order {

@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { GiveUpReason } from "@workqueue/core";
+import type { GiveUpReason, RetryBudgetOptions } from "@workqueue/core";
+import type { CreditNumbers } from "@workqueue/core/internal/policy";
 import { Line } from "./item.ts";
 
 /** Numbers of all groups of a queue. */
@@ -43,21 +44,8 @@ export interface RedriveState {
   stepAt?: number;
 }
 
-/** Numbers of a retry budget. Times are in microseconds. */
-export interface BudgetState {
-  /** Credit of a first attempt. */
-  credit: number;
-  /** Time between two retries that need no credit; missing if there are none. */
-  interval?: number | undefined;
-  /** Credit that is left. */
-  left: number;
-  /** Used credit of deposits that have not expired. */
-  used: number;
-  /** Time of the latest retry that needed no credit. */
-  latest?: number;
-  /** Deposits that have not expired, the earliest first: time and credit. */
-  deposits: [at: number, credit: number][];
-}
+/** Options and numbers of a retry budget. Times are in microseconds. */
+export interface BudgetState extends RetryBudgetOptions, CreditNumbers {}
 
 /** Permits of a process, its latest call, and the reply to this call. */
 export interface PermitHolder {

@@ -6,8 +6,9 @@
  */
 
 import { assert, assertEquals } from "@std/assert";
+import type { RetryBudgetOptions } from "@workqueue/core";
 import fc from "fast-check";
-import { RetryCredit } from "../../lib/queue/retry_credit.ts";
+import { newCredit, RetryCredit } from "../../lib/policy/retry_credit.ts";
 
 const WINDOW = 10_000;
 const SCALE = 1000;
@@ -55,6 +56,8 @@ class FinagleBudget {
   }
 }
 
+const creditOf = (options: RetryBudgetOptions) => new RetryCredit(options, newCredit(), 1000);
+
 const RATIOS = fc.constantFrom(0.1, 0.2, 0.25, 0.5, 1, 2);
 
 /** Steps of a load: the time since the previous step, and whether a first attempt begins or a retry is due. */
@@ -64,7 +67,7 @@ const steps = (maxGap: number) =>
 Deno.test("rule 18: without a minimum rate, and before anything expires, the budget allows the retries that Finagle's allows", () => {
   fc.assert(
     fc.property(RATIOS, steps(25), (ratio, load) => {
-      const [ours, finagle] = [new RetryCredit({ ratio, minRate: 0 }), new FinagleBudget(ratio, 0)];
+      const [ours, finagle] = [creditOf({ ratio, minRate: 0 }), new FinagleBudget(ratio, 0)];
       let now = 0;
       for (const { gap, isRetry } of load) {
         now += gap;
@@ -79,7 +82,7 @@ Deno.test("rule 18: without a minimum rate, and before anything expires, the bud
 Deno.test("rule 18: with the same retries so far, the budget allows each retry that Finagle's allows, but for its reserve", () => {
   fc.assert(
     fc.property(RATIOS, steps(1000), (ratio, load) => {
-      const [ours, finagle] = [new RetryCredit({ ratio, minRate: 0 }), new FinagleBudget(ratio, 0, 1)];
+      const [ours, finagle] = [creditOf({ ratio, minRate: 0 }), new FinagleBudget(ratio, 0, 1)];
       let now = 0;
       for (const { gap, isRetry } of load) {
         now += gap + 10; // more than the time whose first attempts our budget counts together
@@ -95,7 +98,7 @@ Deno.test("rule 18: with the same retries so far, the budget allows each retry t
 
 Deno.test("rule 18: in a long run at 100 % failure, both budgets allow the same number of retries", () => {
   for (const [ratio, minRate] of [[0.1, 0], [0.5, 0], [0.2, 1], [0, 2], [1, 5]] as const) {
-    const counts = [new RetryCredit({ ratio, minRate }), new FinagleBudget(ratio, minRate)].map((budget) => {
+    const counts = [creditOf({ ratio, minRate }), new FinagleBudget(ratio, minRate)].map((budget) => {
       let retries = 0;
       for (let now = 0; now < 300_000; now += 50) {
         budget.deposit(now); // 20 first attempts per second
@@ -115,5 +118,5 @@ Deno.test("rule 18: Finagle's reserve allows ten seconds of the minimum rate at 
     return retries;
   };
   assertEquals(count(new FinagleBudget(0.1, 3)), 30);
-  assertEquals(count(new RetryCredit({ ratio: 0.1, minRate: 3 })), 1);
+  assertEquals(count(creditOf({ ratio: 0.1, minRate: 3 })), 1);
 });
