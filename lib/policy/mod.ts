@@ -16,5 +16,6 @@
  * @module
  */
 
+export { matcherOf, nextRedriveAt } from "./given_up.ts";
 export type { RetryBudgetOptions } from "../contracts/delaying_queue.ts";
 export { type CreditNumbers, type Deposit, firstsBefore, newCredit, RetryCredit } from "./retry_credit.ts";

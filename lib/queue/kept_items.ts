@@ -1,6 +1,7 @@
 import { ChurnMap } from "../base/churn_map.ts";
 import type { GivenUpSelection } from "../contracts/given_up.ts";
 import type { GiveUpReason } from "../contracts/handler.ts";
+import { matcherOf } from "../policy/given_up.ts";
 
 /** Given-up item. */
 export interface Kept<T> {
@@ -132,23 +133,5 @@ export class Scan<T> {
     let count = 0;
     for (let i = this.#index; i < this.#entries.length && count < max; i++) if (!this.#entries[i]!.isGone) count++;
     return count;
-  }
-}
-
-/** Returns a function that reports whether the key or the error of an item contains a text, ignoring case. */
-export function matcherOf(search = ""): (kept: Kept<unknown>) => boolean {
-  if (search === "") return () => true;
-  const lower = search.toLowerCase();
-  const contains = (text: string) => text.toLowerCase().includes(lower);
-  return ({ key, error }) => contains(error) || contains(textOf(key));
-}
-
-/** Returns the text of a key: JSON if it is not a string. */
-function textOf(key: unknown): string {
-  if (typeof key === "string") return key;
-  try {
-    return JSON.stringify(key) ?? String(key);
-  } catch {
-    return typeof key === "bigint" ? String(key) : "";
   }
 }

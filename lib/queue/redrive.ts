@@ -1,5 +1,6 @@
 import { type Clock, isRealTime, unref } from "../base/clock.ts";
 import type { RedriveProgress } from "../contracts/given_up.ts";
+import { nextRedriveAt } from "../policy/given_up.ts";
 import type { KeptEntry, Scan } from "./kept_items.ts";
 
 /** Longest slice, in milliseconds. */
@@ -69,7 +70,7 @@ export class Redrive<T> {
       const entry = isOver() ? false : scan.next();
       if (entry === false) return this.stop();
       if (entry === undefined) continue;
-      if (rate < Infinity) this.#nextAt = Math.max(this.#nextAt, clock.now() - CATCH_UP) + 1000 / rate;
+      if (rate < Infinity) this.#nextAt = nextRedriveAt(this.#nextAt, clock.now(), 1000 / rate, CATCH_UP);
       if (addAgain(entry)) this.#redriven++;
     }
   }

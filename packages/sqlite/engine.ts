@@ -1,4 +1,5 @@
 import type { RetryBudgetOptions } from "@workqueue/core";
+import { matcherOf } from "@workqueue/core/internal/policy";
 import type {
   Counts,
   DisciplinePlan,
@@ -25,7 +26,7 @@ import { addEntries, type AddSettings, keepPayload } from "./store/adds.ts";
 import { addAfter, come, makeDueReady } from "./store/arrivals.ts";
 import { countKeys } from "./store/counts.ts";
 import { putBack } from "./store/hand_backs.ts";
-import { type GivenUpRow, isFound } from "./store/given_up_keys.ts";
+import type { GivenUpRow } from "./store/given_up_keys.ts";
 import { endDelay } from "./store/item.ts";
 import { hear } from "./store/leases.ts";
 import { OF_OWNER } from "./store/owners.ts";
@@ -289,6 +290,7 @@ export class SqliteEngine implements Engine {
     { search, limit, cursor }: { search: string; limit: number; cursor: string | undefined },
   ): Promise<KeptPage> {
     const entries: KeptKey[] = [];
+    const isFound = matcherOf(search);
     let before = cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(cursor);
     for (let checked = 0;;) {
       const page = await this.#read(({ keptKeys, tx }) => {
@@ -299,7 +301,7 @@ export class SqliteEngine implements Engine {
       for (const row of page.rows) {
         if (entries.length === limit) return { entries, cursor: String(before), total, dropped };
         before = row.at;
-        if (isFound(row, search)) entries.push(keptKeyOf(row, page.now));
+        if (isFound(row)) entries.push(keptKeyOf(row, page.now));
       }
       checked += page.rows.length;
       if (!page.isMore) return { entries, cursor: undefined, total, dropped };
@@ -308,10 +310,11 @@ export class SqliteEngine implements Engine {
   }
 
   async discard({ search, keys }: KeptSelection): Promise<number> {
+    const isFound = matcherOf(search);
     if (keys !== undefined) {
       return await this.#call("normal", ({ keptKeys }) => {
         const rows = [...new Set(keys)].flatMap((key) => keptKeys.find(key) ?? []);
-        const found = rows.filter((row) => isFound(row, search));
+        const found = rows.filter(isFound);
         keptKeys.discard(found);
         return found.length;
       });
@@ -323,7 +326,7 @@ export class SqliteEngine implements Engine {
     for (;;) {
       const { count, last, isMore } = await this.#call("normal", ({ keptKeys }) => {
         const { rows, isMore } = keptKeys.page(before);
-        const found = rows.filter((row) => isFound(row, search));
+        const found = rows.filter(isFound);
         keptKeys.discard(found);
         return { count: found.length, last: rows.at(-1)?.at ?? 0, isMore };
       });

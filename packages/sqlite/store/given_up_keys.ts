@@ -22,12 +22,6 @@ export interface GivenUpRow {
   readonly grp: string | null;
 }
 
-/** Reports whether a given-up key or its error contains a text, ignoring case. */
-export function isFound({ key, error }: GivenUpRow, search: string): boolean {
-  const text = search.toLowerCase();
-  return key.toLowerCase().includes(text) || error.toLowerCase().includes(text);
-}
-
 /** Given-up keys of one queue, in one transaction. */
 export class GivenUpKeys {
   readonly #tx: Transaction;

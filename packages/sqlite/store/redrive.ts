@@ -6,8 +6,9 @@
  */
 
 import type { EngineRedrive, KeptSelection } from "@workqueue/engine";
+import { matcherOf, nextRedriveAt } from "@workqueue/core/internal/policy";
 import { addNow } from "./arrivals.ts";
-import { type GivenUpRow, isFound } from "./given_up_keys.ts";
+import type { GivenUpRow } from "./given_up_keys.ts";
 import type { Queue } from "./queue.ts";
 import type { RedriveState } from "./state.ts";
 import { FAR } from "./time.ts";
@@ -81,7 +82,7 @@ function progressOf({ tx }: Queue, { redriven, left, stepAt }: RedriveState): En
 function step(queue: Queue, job: RedriveState): void {
   const { tx } = queue;
   const { rate, search, until } = job;
-  if (rate !== undefined) job.next = Math.max(job.next, tx.now - CATCH_UP);
+  const isChosen = matcherOf(search);
   const page = tx.sql.all<GivenUpRow>(
     `SELECT * FROM ${sourceOf(job)} ORDER BY job.at LIMIT ?`,
     tx.queue,
@@ -94,12 +95,12 @@ function step(queue: Queue, job: RedriveState): void {
     if (rate !== undefined && job.next > tx.now) break;
     checked++;
     job.position = row.at;
-    if (!isFound(row, search)) continue;
+    if (!isChosen(row)) continue;
     const item = tx.item(row.key);
     item.payload = row.payload;
     addNow(queue, item, { replaces: true, folds: false }, 0);
     job.redriven++;
-    if (rate !== undefined) job.next = Math.min(job.next + 1_000_000 / rate, FAR);
+    if (rate !== undefined) job.next = Math.min(nextRedriveAt(job.next, tx.now, 1_000_000 / rate, CATCH_UP), FAR);
   }
   if (checked === page.length) return end(queue, job, 0);
   const isPaced = rate !== undefined && job.next > tx.now;
