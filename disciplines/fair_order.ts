@@ -5,14 +5,20 @@ import type { GroupBlock } from "../lib/contracts/queue_inspection.ts";
 import { DisciplineOrder } from "../lib/queue/discipline_order.ts";
 import type { Order, OrderGroups } from "../lib/queue/order.ts";
 import { RemovableFifo } from "../lib/queue/fifo_order.ts";
+import {
+  endPause,
+  type FairNumbers,
+  FairShare,
+  type GroupNumbers,
+  newFrom,
+  setPause,
+} from "../lib/policy/fair_share.ts";
 import { NumberHeap } from "../lib/structures/number_heap.ts";
 import { NONE, type Records } from "../lib/structures/records.ts";
 import type { Rate } from "../registry/fields.ts";
 import type { GroupOf } from "../registry/grouping.ts";
 import { disciplineKind } from "./definition.ts";
-import { Mean } from "./mean.ts";
 import { OrderedDiscipline } from "./ordered_discipline.ts";
-import { StartRate } from "./start_rate.ts";
 import { Taker, Turns } from "./turns.ts";
 
 /** Options of the order. */
@@ -35,13 +41,6 @@ export interface FairOrderOptions {
  */
 const MAX_IDLE = 10_000;
 
-/** Pause of a group. Once its time is over, the group hands out one record, the probe. */
-interface Pause {
-  readonly until: number;
-  /** Record of the probe; `NONE` if it was not handed out yet. */
-  probe: number;
-}
-
 /** Hand-out of a record whose time is charged to its group. */
 interface Run {
   readonly beganAt: number;
@@ -50,72 +49,36 @@ interface Run {
 }
 
 /** A group of items. A group exists from its first record or pause until it behaves like a new group. */
-class Group extends Taker<Group> {
+class Group extends Taker<Group> implements GroupNumbers {
   readonly name: unknown;
   readonly within: Order;
-  /** Cost of one item or of one millisecond: one divided by the group's weight. */
   readonly cost: number;
-  /** End of the group's last turn, in virtual time. */
   finish = 0;
   processing = 0;
-  /** Number of records that can be handed out, and total number of records. */
   ready = 0;
+  /** Number of records, with those that can't be handed out. */
   size = 0;
-  /** The group's pause, until its probe is done. */
-  pause: Pause | undefined = undefined;
-  /** Rate at which the group's records are handed out; `undefined` if it is not limited. */
-  readonly rate: StartRate | undefined;
-  /** Mean duration of the group's items; `undefined` unless turns are charged by time. */
-  readonly mean: Mean | undefined;
+  full = -Infinity;
+  mean = 0;
+  count = 0;
+  pause: number | null = null;
+  probe: number | null = null;
   /** Heap that has the group, the group's slot in it, and its number. A group is in at most one heap. */
   heap: NumberHeap<Group> | undefined = undefined;
   slot = NONE;
   number = 0;
-  /** Whether the group's ready records depend on the time. */
-  isTimed: boolean;
 
-  constructor(name: unknown, within: Order, weight: number, rate: StartRate | undefined, mean: Mean | undefined) {
+  constructor(name: unknown, within: Order, weight: number) {
     super();
     this.name = name;
     this.within = within;
     this.cost = 1 / weight;
-    this.rate = rate;
-    this.isTimed = rate !== undefined;
-    this.mean = mean;
-  }
-
-  setPause(pause: Pause | undefined): void {
-    this.pause = pause;
-    this.isTimed = this.rate !== undefined || pause !== undefined;
-  }
-
-  /** Returns the maximum number of records that may be handed out at a time. */
-  allowedAt(now: number): number {
-    const allowed = this.rate?.allowedAt(now) ?? Infinity;
-    if (this.pause === undefined) return allowed;
-    return this.pause.until > now || this.pause.probe !== NONE ? 0 : Math.min(allowed, 1);
-  }
-
-  /** Returns the next time at which more records may be handed out; `Infinity` if this doesn't depend on the time. */
-  allowsMoreAt(now: number): number {
-    const { pause, rate } = this;
-    if (pause === undefined) return rate?.allowsMoreAt(now) ?? Infinity;
-    const token = rate?.allowedAt(now) === 0 ? rate.allowsMoreAt(now) : now;
-    if (pause.until > now) return Math.max(pause.until, token);
-    return pause.probe === NONE && token > now ? token : Infinity;
-  }
-
-  /** Time until which the group must be remembered even if it is idle. */
-  get isKeptUntil(): number {
-    return Math.max(this.rate?.fullAt ?? -Infinity, this.pause?.until ?? -Infinity);
   }
 }
 
 /**
- * Start-time fair queuing. Each group has its own clock, which advances by the cost of each item handed out. Virtual
- * time is the clock of the group that was served last. The group with the earliest clock is next.
- *
- * Times of pauses and rates count from the first look at the clock, so that small numbers keep them exact.
+ * Start-time fair queuing, decided by {@linkcode FairShare}. Times of pauses and rates count from the first look at the
+ * clock, so that small numbers keep them exact.
  */
 export class FairOrder implements Order, OrderGroups {
   length = 0;
@@ -132,9 +95,11 @@ export class FairOrder implements Order, OrderGroups {
   readonly #groupOf: GroupOf;
   readonly #weights: ReadonlyMap<unknown, number> | undefined;
   readonly #maxPerGroup: number;
-  /** Whether the number of processing records of each group matters. */
+  readonly #share: FairShare;
+  readonly #all: FairNumbers = { virtual: 0, latest: 0, mean: 1, count: 0 };
+  /** Whether the number of processing records of each group matters, and whether groups have a rate. */
   readonly #countsProcessing: boolean;
-  readonly #ratePerGroup: Rate | undefined;
+  readonly #hasRate: boolean;
   readonly #makeWithin: (() => QueueDiscipline<unknown>) | undefined;
   readonly #groups = new Map<unknown, Group>();
   /** Next turns of the groups with a record to hand out. */
@@ -157,12 +122,6 @@ export class FairOrder implements Order, OrderGroups {
   #hasHomes: boolean;
   /** Hand-outs that are not done, by record; `undefined` unless turns are charged by time. */
   readonly #runs: (Run | undefined)[] | undefined;
-  /** Mean duration of all items, for groups of which none is done yet. */
-  readonly #mean = new Mean(1);
-  /** Virtual time. */
-  #now = 0;
-  #latestFinish = 0;
-
   /** @param clock Clock of the queue. */
   constructor(
     records: Records,
@@ -175,9 +134,13 @@ export class FairOrder implements Order, OrderGroups {
     this.#groupOf = groupOf;
     this.#weights = weights;
     this.#maxPerGroup = maxPerGroup;
-    this.#ratePerGroup = ratePerGroup;
-    if (by === "time") this.#runs = [];
-    this.#countsProcessing = by === "time" || maxPerGroup < Infinity;
+    const { rate = Infinity, burst = 0 } = ratePerGroup ?? {};
+    const isByTime = by === "time";
+    const rules = { maxPerGroup, interval: 1000 / rate, burst, isByTime, round: toNanoseconds };
+    this.#share = new FairShare(rules, this.#all);
+    this.#hasRate = rules.interval > 0;
+    if (isByTime) this.#runs = [];
+    this.#countsProcessing = isByTime || maxPerGroup < Infinity;
     this.#makeWithin = within;
     this.usesTime = this.#hasHomes = within !== undefined;
   }
@@ -191,15 +154,15 @@ export class FairOrder implements Order, OrderGroups {
     const now = this.#time();
     if (!(end > now)) return;
     const group = this.#groupNamed(name);
-    if (group.pause === undefined || group.pause.until < end) group.setPause({ until: end, probe: NONE });
+    setPause(group, end);
     this.#settle(group, now);
   }
 
   resumeGroup(name: unknown): void {
     const group = this.#groups.get(name);
-    if (group?.pause === undefined) return;
-    const now = group.isTimed ? this.#time() : undefined;
-    group.setPause(undefined);
+    if (group === undefined || group.pause === null) return;
+    const now = this.#time();
+    endPause(group);
     this.#settle(group, now);
   }
 
@@ -215,27 +178,19 @@ export class FairOrder implements Order, OrderGroups {
     this.look();
     const group = this.#groups.get(name);
     if (group === undefined) return undefined;
-    const { size, ready, pause, rate } = group;
+    const { size, ready, pause } = group;
     const blocked = size - ready;
     const now = this.#time();
-    const isPaused = pause !== undefined && pause.until > now;
-    if (blocked === 0 && !isPaused) return undefined;
-    const reason = this.#reasonOf(group, now);
-    const resumesInMs = isPaused ? pause.until - now : reason === "rate" ? rate!.allowsMoreAt(now) - now : Infinity;
-    return { reason, blocked, resumesInMs: resumesInMs < Infinity ? resumesInMs : null };
-  }
-
-  /** Returns the reason why items of a group are blocked. */
-  #reasonOf({ ready, processing, pause, rate }: Group, now: number): GroupBlock["reason"] {
-    if (pause !== undefined) return pause.until > now ? "paused" : "probing";
-    if (rate !== undefined && rate.allowedAt(now) <= ready) return "rate";
-    return this.#maxPerGroup - processing <= ready ? "limit" : "inner";
+    if (blocked === 0 && !(pause !== null && pause > now)) return undefined;
+    const { reason, until } = this.#share.blockOf(group, now);
+    const isInner = reason === "limit" && this.#maxPerGroup - group.processing > ready;
+    return { reason: isInner ? "inner" : reason, blocked, resumesInMs: until < Infinity ? until - now : null };
   }
 
   push(record: number): void {
     if (this.#kept.length > 0) this.#settleDue(this.#kept);
     const group = this.#groupNamed(this.#groupOf(this.#records.itemOf(record) as never, this.#records.keyOf(record)));
-    const now = group.isTimed ? this.#time() : undefined;
+    const now = this.#hasRate || group.pause !== null ? this.#time() : undefined;
     try {
       group.within.push(record);
       if (this.#hasHomes) this.#homes[record] = group;
@@ -247,14 +202,14 @@ export class FairOrder implements Order, OrderGroups {
   pop(): number {
     const group = this.#turns.top;
     if (group === undefined) return NONE;
-    const now = group.isTimed || this.#runs !== undefined ? this.#time() : undefined;
+    const now = this.#hasRate || group.pause !== null || this.#runs !== undefined ? this.#time() : undefined;
     try {
       const record = group.within.pop();
       if (record !== NONE) this.#handOut(record, group, now!);
       return record;
     } finally {
       this.#settle(group, now, true);
-      if (this.#turns.length === 0) this.#now = this.#latestFinish;
+      if (this.#turns.length === 0) this.#all.virtual = this.#all.latest;
       this.#forgetIdle();
     }
   }
@@ -262,7 +217,7 @@ export class FairOrder implements Order, OrderGroups {
   touch(record: number, before: number): void {
     const group = this.#homes[record];
     if (group === undefined) return;
-    const now = group.isTimed ? this.#time() : undefined;
+    const now = this.#hasRate || group.pause !== null ? this.#time() : undefined;
     try {
       group.within.touch(record, before);
     } finally {
@@ -272,7 +227,7 @@ export class FairOrder implements Order, OrderGroups {
 
   remove(record: number): void {
     const group = this.#homeOf(record);
-    const now = group.isTimed ? this.#time() : undefined;
+    const now = this.#hasRate || group.pause !== null ? this.#time() : undefined;
     group.within.remove!(record);
     this.#homes[record] = undefined;
     this.#settle(group, now);
@@ -298,7 +253,7 @@ export class FairOrder implements Order, OrderGroups {
     if (group === undefined) return;
     let now: number | undefined;
     try {
-      now = group.isTimed || this.#runs?.[record] !== undefined ? this.#time() : undefined;
+      now = this.#hasRate || group.pause !== null || this.#runs?.[record] !== undefined ? this.#time() : undefined;
     } finally { // even if the clock throws, because the record would count as processing forever
       this.#end(record, group, now, durationMs);
     }
@@ -306,8 +261,7 @@ export class FairOrder implements Order, OrderGroups {
 
   #end(record: number, group: Group, now: number | undefined, durationMs: number | undefined): void {
     this.#homes[record] = undefined;
-    group.processing--;
-    if (group.pause?.probe === record) group.setPause(undefined);
+    this.#share.end(group, record);
     const run = this.#runs?.[record];
     if (run !== undefined) {
       this.#runs![record] = undefined;
@@ -332,7 +286,7 @@ export class FairOrder implements Order, OrderGroups {
       const group = groups[next];
       const isFirst = group !== undefined && group.start <= again.smallest;
       if (isFirst) next++;
-      const preview = isFirst ? new Preview(group, this.#costOf(group)) : again.pop();
+      const preview = isFirst ? new Preview(group, this.#share.costOf(group)) : again.pop();
       const record = preview?.next(limit);
       if (preview === undefined || record === undefined) break;
       records.push(record);
@@ -345,9 +299,7 @@ export class FairOrder implements Order, OrderGroups {
     const group = this.#groups.get(name);
     if (group !== undefined) return group;
     const weight = this.#weights?.get(typeof name === "number" ? String(name) : name) ?? 1;
-    const rate = this.#ratePerGroup && new StartRate(this.#ratePerGroup);
-    const mean = this.#runs && new Mean();
-    const made = new Group(name, this.#newWithin(), weight, rate, mean);
+    const made = new Group(name, this.#newWithin(), weight);
     const other = this.#groups.get(name); // `within` may have added items to the queue and so created the group
     if (other !== undefined) return other;
     this.#groups.set(name, made);
@@ -364,37 +316,20 @@ export class FairOrder implements Order, OrderGroups {
     return order ?? new DisciplineOrder(made, this.#records, this.#clock);
   }
 
-  /** Returns the cost of the group's next turn: with turns by time, the estimated time of its item. */
-  #costOf({ cost, mean }: Group): number {
-    return mean === undefined ? cost : cost * (mean.count > 0 ? mean : this.#mean).value;
-  }
-
   /** @param now The time, if the group or the order needs it. */
   #handOut(record: number, group: Group, now: number): void {
-    const cost = this.#costOf(group);
-    if (this.#runs !== undefined || group.rate !== undefined) {
-      group.rate?.start(now);
-      if (this.#runs !== undefined) this.#runs[record] = { beganAt: now, charged: cost / group.cost };
-    }
-    if (group.pause !== undefined) group.pause.probe = record;
-    if (this.#countsProcessing || group.pause !== undefined || group.within.awaitsDone) {
+    const cost = this.#share.handOut(group, record, now);
+    if (this.#runs !== undefined) this.#runs[record] = { beganAt: now, charged: cost / group.cost };
+    if (this.#countsProcessing || group.pause !== null || group.within.awaitsDone) {
       this.awaitsDone = true;
       group.processing++;
       this.#homes[record] = group;
     } else if (this.#hasHomes) this.#homes[record] = undefined;
-    group.finish = group.start + cost;
-    this.#latestFinish = Math.max(this.#latestFinish, group.finish);
-    this.#now = Math.max(this.#now, group.start);
   }
 
   /** Charges a group for the time that an item took, instead of the estimate. */
   #correct(group: Group, { charged }: Run, durationMs: number): void {
-    const duration = Math.max(durationMs, 0);
-    group.mean!.add(duration);
-    this.#mean.add(duration);
-    const more = group.cost * (duration - charged);
-    group.finish += more;
-    this.#latestFinish = Math.max(this.#latestFinish, group.finish);
+    const more = this.#share.correct(group, Math.max(durationMs, 0), charged);
     if (more === 0 || group.round === undefined) return;
     this.#turns.remove(group);
     this.#turns.set(group, group.start + more); // may be earlier than virtual time: the group was charged too much
@@ -430,7 +365,7 @@ export class FairOrder implements Order, OrderGroups {
 
   /** Forgets idle groups whose last turn is over, and idle groups beyond `MAX_IDLE`. */
   #forgetIdle(): void {
-    while (this.#idle.smallest <= this.#now || this.#idle.length > MAX_IDLE) {
+    while (this.#idle.smallest <= this.#all.virtual || this.#idle.length > MAX_IDLE) {
       this.#forget(this.#idle.pop()!);
     }
   }
@@ -439,7 +374,7 @@ export class FairOrder implements Order, OrderGroups {
     group.heap = undefined;
     this.#groups.delete(group.name);
     if (this.#groups.size > 0) return;
-    this.#now = this.#latestFinish = 0; // small numbers keep virtual time exact
+    this.#all.virtual = this.#all.latest = 0; // small numbers keep virtual time exact
     this.#homes.length = 0; // frees memory
     if (this.#runs !== undefined) this.#runs.length = 0;
   }
@@ -451,34 +386,28 @@ export class FairOrder implements Order, OrderGroups {
    * @param hadTurn Whether the group's turn is over.
    */
   #settle(group: Group, time: number | undefined, hadTurn = false): void {
-    const { within, isTimed } = group;
+    const { within, ready } = group;
+    const isTimed = this.#hasRate || group.pause !== null;
     const now = time ?? (isTimed ? this.#time() : 0);
     if (within.nextChangeAt! < Infinity) within.look?.();
-    let ready = Math.max(0, Math.min(within.length, this.#maxPerGroup - group.processing));
-    let changesAt = within.nextChangeAt ?? Infinity;
-    if (changesAt < Infinity) changesAt -= this.#origin;
-    if (isTimed && group.allowedAt(now) < ready) {
-      ready = group.allowedAt(now);
-      changesAt = Math.min(changesAt, group.allowsMoreAt(now));
-    }
+    let changesAt = this.#share.limit(group, within.length, now);
+    if (within.nextChangeAt! < Infinity) changesAt = Math.min(changesAt, within.nextChangeAt! - this.#origin);
     const size = within.length + within.blocked;
-    this.length += ready - group.ready;
-    this.blocked += size - ready - (group.size - group.ready);
-    group.ready = ready;
+    this.length += group.ready - ready;
+    this.blocked += size - group.ready - (group.size - ready);
     group.size = size;
 
-    if (ready === 0) {
+    if (group.ready === 0) {
       if (group.round !== undefined) this.#turns.remove(group);
-    } else if (hadTurn && this.#runs !== undefined) {
-      this.#turns.set(group, Math.max(group.start, group.finish)); // may be earlier than virtual time
-    } else if (hadTurn || group.round === undefined) this.#turns.set(group, Math.max(this.#now, group.finish));
+    } else if (hadTurn || group.round === undefined) this.#turns.set(group, this.#share.nextStart(group, hadTurn));
 
     if (size > 0 || group.processing > 0) {
       this.#place(group, changesAt < Infinity ? this.#changing : undefined, changesAt);
-    } else if (isTimed && group.isKeptUntil > now) this.#place(group, this.#kept, group.isKeptUntil);
-    else {
-      this.#place(group, this.#idle, group.pause === undefined ? group.finish : Number.MAX_VALUE);
-      this.#forgetIdle();
+    } else if (isTimed && this.#share.keptUntil(group) > now) {
+      this.#place(group, this.#kept, this.#share.keptUntil(group));
+    } else {
+      this.#place(group, this.#idle, newFrom(group));
+      if (!hadTurn) this.#forgetIdle(); // otherwise, the caller does
     }
   }
 
@@ -524,4 +453,9 @@ class Preview {
     this.start += this.#cost;
     return this.#known[this.#given++];
   }
+}
+
+/** Rounds a time in milliseconds to the nanosecond, so that rounding doesn't make a timer a millisecond late. */
+function toNanoseconds(ms: number): number {
+  return Math.round(ms * 1e6) / 1e6;
 }

@@ -39,7 +39,7 @@ export abstract class AdaptiveThrottle<Options extends AdaptiveOptions> extends 
     this.limit = Math.min(Math.max(limit, this.options.min), this.options.max);
   }
 
-  protected learn({ outcome, durationMs }: AttemptResult, inUse: number): void {
+  protected override learn({ outcome, durationMs }: AttemptResult, inUse: number): void {
     if (outcome === "succeeded") {
       this.#mean.add(durationMs);
       this.succeeded(durationMs, inUse);

@@ -79,6 +79,4 @@ class ConcurrencyThrottle extends LimitedThrottle {
   setLimit(limit: number): void {
     this.limit = limit;
   }
-
-  protected learn(): void {}
 }

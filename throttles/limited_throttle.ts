@@ -80,6 +80,9 @@ export abstract class LimitedThrottle implements OwnThrottle {
     return { limit, inUse: this.#inUse, state: `${this.#inUse} of ${limit} running` };
   }
 
-  /** Adapts the limit to the result of an attempt. `inUse` is the number of permits when it began, itself included. */
-  protected abstract learn(result: AttemptResult, inUse: number): void;
+  /**
+   * Adapts the limit to the result of an attempt. `inUse` is the number of permits when it began, itself included. By
+   * default, the limit stays the same.
+   */
+  protected learn(_result: AttemptResult, _inUse: number): void {}
 }

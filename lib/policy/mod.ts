@@ -19,3 +19,12 @@
 export { matcherOf, nextRedriveAt } from "./given_up.ts";
 export type { RetryBudgetOptions } from "../contracts/delaying_queue.ts";
 export { type CreditNumbers, type Deposit, firstsBefore, newCredit, RetryCredit } from "./retry_credit.ts";
+export {
+  endPause,
+  type FairNumbers,
+  type FairRules,
+  FairShare,
+  type GroupNumbers,
+  newFrom,
+  setPause,
+} from "./fair_share.ts";

@@ -15,7 +15,7 @@
  * Version of the tables, which the database stores as `user_version`. Raise it with each change of the tables: a file
  * with tables of another version is refused.
  */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** Statements that create the tables. */
 export const SCHEMA = `
@@ -99,7 +99,7 @@ CREATE TABLE groups (                 -- see store/groups.ts
   ready INTEGER NOT NULL,
   size INTEGER NOT NULL,
   cost REAL NOT NULL,
-  full_at REAL NOT NULL,
+  full REAL NOT NULL,
   mean REAL NOT NULL,
   count INTEGER NOT NULL,
   pause INTEGER,

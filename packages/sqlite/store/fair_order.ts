@@ -1,3 +1,4 @@
+import { endPause, FairShare, newFrom, setPause } from "@workqueue/core/internal/policy";
 import { type FairPlan, LINE_TRAITS, type LinePlan } from "@workqueue/engine";
 import { type Group, Groups } from "./groups.ts";
 import { type Item, leaveLine } from "./item.ts";
@@ -5,26 +6,17 @@ import { movesBehind, requireLine, scoreOf } from "./line_order.ts";
 import type { BlockedGroup, Order, Taken } from "./order.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** Maximum weight of the past in a mean, in values. */
-const MAX_COUNT = 100;
-/** Mean duration of a queue that has none, in microseconds. */
-const FIRST_MEAN = 1000;
-
-/** End of a turn after all others, in virtual time. */
-const LAST = 1e300;
-
 /** Query for the next keys of a group. */
 const NEXT = "line = ? AND grp = ? AND score IS NOT NULL ORDER BY score, turn LIMIT ?";
 
-/** Start-time fair queuing over groups, as in memory: see disciplines/fair_order.ts of the core. */
+/** Start-time fair queuing over groups. */
 export class FairOrder implements Order {
   readonly #tx: Transaction;
   readonly #groups: Groups;
   readonly #separator: string;
   readonly #within: LinePlan;
+  readonly #share: FairShare;
   readonly #maxPerGroup: number;
-  readonly #interval: number;
-  readonly #burst: number;
   readonly #isByTime: boolean;
   /** Time at which groups are settled. */
   #clock: number;
@@ -35,9 +27,9 @@ export class FairOrder implements Order {
     this.#separator = separator;
     this.#within = requireLine(within);
     this.#maxPerGroup = limit > 0 ? limit : Infinity;
-    this.#interval = interval;
-    this.#burst = burst;
     this.#isByTime = byTime === 1;
+    const rules = { maxPerGroup: this.#maxPerGroup, interval, burst, isByTime: this.#isByTime, round: Math.ceil };
+    this.#share = new FairShare(rules, this.#groups.state);
     this.#clock = tx.now;
   }
 
@@ -118,7 +110,7 @@ export class FairOrder implements Order {
       const first = waiting.shift()!;
       turns.push(first.group);
       if (--first.left === 0) continue;
-      first.start += this.#costOf(first.group);
+      first.start += this.#share.costOf(first.group);
       let [from, to] = [0, waiting.length]; // behind all groups with the same start
       while (from < to) {
         const middle = (from + to) >> 1;
@@ -137,12 +129,13 @@ export class FairOrder implements Order {
 
   admits(item: Item): boolean {
     const group = this.#groups.find(this.groupOf(item.key));
-    return group === undefined || group.processing < this.#maxPerGroup && this.#allowed(group) >= 1;
+    return group === undefined ||
+      group.processing < this.#maxPerGroup && this.#share.allowedAt(group, this.#clock) >= 1;
   }
 
   admit(item: Item): void {
     const group = this.#groups.named(this.groupOf(item.key));
-    if (group.turn === null) group.start = Math.max(this.#groups.state.virtual, group.finish);
+    if (group.turn === null) group.start = this.#share.nextStart(group, false);
     item.note = this.#handOut(group, item.key);
     this.#endTurn(group);
   }
@@ -159,19 +152,10 @@ export class FairOrder implements Order {
     if (note === null) return;
     const group = this.#groups.find(this.groupOf(key));
     if (group === undefined) return;
-    const { state } = this.#groups;
-    group.processing = Math.max(group.processing - 1, 0);
-    if (group.probe === key) group.pause = group.probe = null;
+    this.#share.end(group, key);
     const charged = Number(note);
     if (this.#isByTime && !Number.isNaN(charged)) {
-      const duration = Math.max(this.#clock - token!, 0);
-      group.count = Math.min(group.count + 1, MAX_COUNT);
-      group.mean += (duration - group.mean) / group.count;
-      state.count = Math.min(state.count + 1, MAX_COUNT);
-      state.mean += (duration - state.mean) / state.count;
-      const more = group.cost * (duration - charged);
-      group.finish += more;
-      state.latest = Math.max(state.latest, group.finish);
+      const more = this.#share.correct(group, Math.max(this.#clock - token!, 0), charged);
       if (more !== 0 && group.turn !== null) this.#groups.beginTurn(group, group.start + more);
     }
     this.#settle(group);
@@ -181,14 +165,14 @@ export class FairOrder implements Order {
 
   pauseGroup(name: string, until: number): void {
     const group = this.#groups.named(name);
-    if (group.pause === null || group.pause < until) [group.pause, group.probe] = [until, null];
+    setPause(group, until);
     this.#settle(group);
   }
 
   resumeGroup(name: string): void {
     const group = this.#groups.find(name);
     if (group === undefined || group.pause === null) return;
-    group.pause = group.probe = null;
+    endPause(group);
     this.#settle(group);
   }
 
@@ -203,62 +187,22 @@ export class FairOrder implements Order {
 
   blockedGroups(count: number): BlockedGroup[] {
     return this.#groups.blocked(count).map((group) => {
-      const common = { group: group.name, blocked: group.size - group.ready };
-      if (group.pause !== null) {
-        return group.pause > this.#clock
-          ? { ...common, reason: "paused", changesAt: group.pause }
-          : { ...common, reason: "probing", changesAt: undefined };
-      }
-      return this.#interval > 0 && this.#allowed(group) <= group.ready
-        ? { ...common, reason: "rate", changesAt: this.#allowsMoreAt(group) }
-        : { ...common, reason: "limit", changesAt: undefined };
+      const { reason, until } = this.#share.blockOf(group, this.#clock);
+      return {
+        group: group.name,
+        blocked: group.size - group.ready,
+        reason,
+        changesAt: until < Infinity ? until : undefined,
+      };
     });
-  }
-
-  /** Returns the number of keys that the rate and a pause of the group allow to hand out now. */
-  #allowed(group: Group): number {
-    const byRate = this.#interval > 0 ? this.#tokens(group) : Infinity;
-    if (group.pause === null) return byRate;
-    return group.pause > this.#clock || group.probe !== null ? 0 : Math.min(byRate, 1);
-  }
-
-  #tokens({ full_at }: Group): number {
-    return Math.max(Math.floor(this.#burst - Math.max(full_at - this.#clock, 0) / this.#interval + 1e-9), 0);
-  }
-
-  /** Returns the time at which the rate and a pause allow more keys; infinity if that does not depend on the time. */
-  #allowsMoreAt(group: Group): number {
-    let [rateAt, tokens] = [Infinity, Infinity];
-    if (this.#interval > 0) {
-      tokens = this.#tokens(group);
-      if (tokens < this.#burst) rateAt = Math.ceil(group.full_at - (this.#burst - tokens - 1) * this.#interval);
-    }
-    if (group.pause === null) return rateAt;
-    const token = tokens === 0 ? rateAt : this.#clock;
-    if (group.pause > this.#clock) return Math.max(group.pause, token);
-    return group.probe === null && token > this.#clock ? token : Infinity;
-  }
-
-  #costOf({ cost, count, mean }: Group): number {
-    const { state } = this.#groups;
-    return this.#isByTime ? cost * (count > 0 ? mean : state.count > 0 ? state.mean : FIRST_MEAN) : cost;
   }
 
   /** Hands out a key of a group. Returns the note for the holder: whether and how the end of the work counts. */
   #handOut(group: Group, key: string): string | null {
-    const { state } = this.#groups;
-    const cost = this.#costOf(group);
-    let note: string | null = null;
-    if (this.#interval > 0) group.full_at = Math.max(group.full_at, this.#clock) + this.#interval;
-    if (group.pause !== null) group.probe = key;
-    if (this.#maxPerGroup < Infinity || this.#isByTime || group.pause !== null) {
-      group.processing++;
-      note = this.#isByTime ? String(Math.round(cost / group.cost)) : "n";
-    }
-    group.finish = group.start + cost;
-    state.latest = Math.max(state.latest, group.finish);
-    state.virtual = Math.max(state.virtual, group.start);
-    return note;
+    const cost = this.#share.handOut(group, key, this.#clock);
+    if (this.#maxPerGroup === Infinity && !this.#isByTime && group.pause === null) return null;
+    group.processing++;
+    return this.#isByTime ? String(Math.round(cost / group.cost)) : "n";
   }
 
   #endTurn(group: Group): void {
@@ -269,25 +213,15 @@ export class FairOrder implements Order {
 
   /** Brings what depends on a group up to date. Called after each change to the group. */
   #settle(group: Group, hadTurn = false): void {
-    const { state } = this.#groups;
-    let ready = Math.max(0, Math.min(group.size, this.#maxPerGroup - group.processing));
-    let changesAt = Infinity;
-    if (this.#interval > 0 || group.pause !== null) {
-      const allowed = this.#allowed(group);
-      if (allowed < ready) [ready, changesAt] = [allowed, this.#allowsMoreAt(group)];
-    }
-    this.#groups.setReady(group, ready);
-    if (ready === 0) this.#groups.endTurn(group);
-    else if (hadTurn || group.turn === null) {
-      const start = hadTurn && this.#isByTime ? group.start : state.virtual;
-      this.#groups.beginTurn(group, Math.max(start, group.finish));
-    }
+    const before = group.ready;
+    const changesAt = this.#share.limit(group, group.size, this.#clock);
+    this.#groups.state.ready += group.ready - before;
+    if (group.ready === 0) this.#groups.endTurn(group);
+    else if (hadTurn || group.turn === null) this.#groups.beginTurn(group, this.#share.nextStart(group, hadTurn));
     const isIdle = group.size === 0 && group.processing === 0;
     const changes = !isIdle && changesAt < Infinity ? changesAt : null;
     if (changes !== group.changes_at) [group.changes_at, group.changes_turn] = [changes, this.#tx.tick()];
-    const kept = Math.max(this.#interval > 0 ? group.full_at : 0, group.pause ?? 0);
-    group.idle_until = isIdle ? Math.max(kept, this.#clock) : null;
-    // A pause is not forgotten when it is over, because a probe comes first.
-    group.idle_finish = !isIdle ? null : group.pause === null ? group.finish : LAST;
+    group.idle_until = isIdle ? Math.max(this.#share.keptUntil(group), this.#clock) : null;
+    group.idle_finish = isIdle ? newFrom(group) : null;
   }
 }

@@ -1,34 +1,21 @@
+import type { GroupNumbers } from "@workqueue/core/internal/policy";
 import type { GroupState } from "./state.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Maximum number of idle groups that are remembered, in addition to those with a pause or a rate. */
 const MAX_IDLE = 10_000;
+/** Mean duration of the keys of a queue that has none, in microseconds. */
+const FIRST_MEAN = 1000;
 /** Maximum number of groups that one call forgets. */
 const BATCH = 200;
 
 /** Row of a group. Names are those of the columns. Times are in microseconds. */
-export interface Group {
+export interface Group extends GroupNumbers {
   readonly name: string;
-  /** Start of the group's turn, in virtual time. */
-  start: number;
   /** Number of the turn; null if the group has none. Decides between turns with equal starts. */
   turn: number | null;
-  /** End of the last turn, in virtual time. */
-  finish: number;
-  processing: number;
-  /** Number of keys that can be handed out now. */
-  ready: number;
   /** Number of keys that are ready or blocked. */
   size: number;
-  /** One divided by the weight. */
-  readonly cost: number;
-  /** Time at which the bucket of the rate is full. */
-  full_at: number;
-  /** Mean duration, and the number of durations in it. */
-  mean: number;
-  count: number;
-  /** End of a pause. After it, one key is handed out first: the probe. */
-  pause: number | null;
   probe: string | null;
   /** Time at which the group may have more ready keys. */
   changes_at: number | null;
@@ -36,12 +23,12 @@ export interface Group {
   changes_turn: number;
   /** Time until which an idle group must be remembered. Null unless the group is idle. */
   idle_until: number | null;
-  /** End of the last turn of an idle group. */
+  /** Virtual time from which an idle group behaves like a new one. Null unless the group is idle. */
   idle_finish: number | null;
 }
 
 const COLUMNS = [
-  ...["name", "start", "turn", "finish", "processing", "ready", "size", "cost", "full_at", "mean", "count"],
+  ...["name", "start", "turn", "finish", "processing", "ready", "size", "cost", "full", "mean", "count"],
   ...["pause", "probe", "changes_at", "changes_turn", "idle_until", "idle_finish"],
 ] as readonly (keyof Group)[];
 const SAVE = `INSERT OR REPLACE INTO groups (queue, ${COLUMNS.join(", ")}) VALUES (?, ${
@@ -62,7 +49,7 @@ export class Groups {
       ready: 0,
       turning: 0,
       turns: 0,
-      mean: 0,
+      mean: FIRST_MEAN,
       count: 0,
       idle: 0,
       total: 0,
@@ -92,7 +79,7 @@ export class Groups {
       ready: 0,
       size: 0,
       cost: 1 / (weight?.weight ?? 1),
-      full_at: 0,
+      full: 0,
       mean: 0,
       count: 0,
       pause: null,
@@ -116,11 +103,6 @@ export class Groups {
   endTurn(group: Group): void {
     if (group.turn !== null) this.state.turning--;
     group.turn = null;
-  }
-
-  setReady(group: Group, ready: number): void {
-    this.state.ready += ready - group.ready;
-    group.ready = ready;
   }
 
   /** Returns the group whose turn is next; `undefined` if no group has a turn. */

@@ -5,20 +5,16 @@
  */
 
 import type { GiveUpReason, RetryBudgetOptions } from "@workqueue/core";
-import type { CreditNumbers } from "@workqueue/core/internal/policy";
+import type { CreditNumbers, FairNumbers } from "@workqueue/core/internal/policy";
 import { Line } from "./item.ts";
 
 /** Numbers of all groups of a queue. */
-export interface GroupState {
-  virtual: number;
-  latest: number;
+export interface GroupState extends FairNumbers {
   ready: number;
   /** Number of groups that have a turn. */
   turning: number;
   /** Number of turns so far. */
   turns: number;
-  mean: number;
-  count: number;
   /** Number of idle groups, and of all groups. */
   idle: number;
   total: number;
