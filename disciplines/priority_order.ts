@@ -1,4 +1,5 @@
 import type { Order } from "../lib/queue/order.ts";
+import { headStartOf, priorityWithin } from "../lib/policy/priority.ts";
 import { NumberHeap } from "../lib/structures/number_heap.ts";
 import { RecordHeap } from "../lib/structures/record_heap.ts";
 import { NONE, RecordList, type Records, setTurn, timeOf, turnOf } from "../lib/structures/records.ts";
@@ -65,7 +66,7 @@ export class PriorityOrder implements Order {
   push(record: number): void {
     this.length++;
     setTurn(this.#records, record, ++this.#turns);
-    this.#place(record, this.#clamp(this.#records.priorityOf(record)));
+    this.#place(record, priorityWithin(this.#min, this.#max, this.#records.priorityOf(record)));
   }
 
   pop(): number {
@@ -84,12 +85,12 @@ export class PriorityOrder implements Order {
 
   touch(record: number, before: number): void {
     const records = this.#records;
-    const from = this.#clamp(before);
-    const priority = this.#clamp(records.priorityOf(record));
+    const from = priorityWithin(this.#min, this.#max, before);
+    const priority = priorityWithin(this.#min, this.#max, records.priorityOf(record));
     if (priority <= from) return;
     if (this.#loose.has(record)) this.#loose.delete(record);
     else this.#takeFrom(this.#lanes.get(from)!, record);
-    if (this.usesTime) this.#setLoose(record, priority, this.#headStartOf(priority));
+    if (this.usesTime) this.#setLoose(record, priority, headStartOf(this.#min, this.#headStart, priority));
     else {
       setTurn(records, record, ++this.#turns);
       this.#place(record, priority);
@@ -99,7 +100,10 @@ export class PriorityOrder implements Order {
   remove(record: number): void {
     this.length--;
     if (this.#loose.has(record)) this.#loose.delete(record);
-    else this.#takeFrom(this.#lanes.get(this.#clamp(this.#records.priorityOf(record)))!, record);
+    else {this.#takeFrom(
+        this.#lanes.get(priorityWithin(this.#min, this.#max, this.#records.priorityOf(record)))!,
+        record,
+      );}
   }
 
   done(): void {}
@@ -109,10 +113,10 @@ export class PriorityOrder implements Order {
     const candidates = new NumberHeap<{ record: number; lane: Lane | undefined }>();
     const add = (record: number, lane?: Lane) => {
       if (record === NONE) return;
-      const priority = lane?.priority ?? this.#clamp(this.#records.priorityOf(record));
+      const priority = lane?.priority ?? priorityWithin(this.#min, this.#max, this.#records.priorityOf(record));
       candidates.push(
         { record, lane },
-        this.#numberOf(record, priority, this.#headStartOf(priority)),
+        this.#numberOf(record, priority, headStartOf(this.#min, this.#headStart, priority)),
         turnOf(this.#records, record),
       );
     };
@@ -126,14 +130,6 @@ export class PriorityOrder implements Order {
     return found;
   }
 
-  #clamp(priority: number): number {
-    return priority > this.#max ? this.#max : priority > this.#min ? priority : this.#min;
-  }
-
-  #headStartOf(priority: number): number {
-    return (priority - this.#min) * this.#headStart; // relative to `min`, to keep numbers small
-  }
-
   #numberOf(record: number, priority: number, headStart: number): number {
     return this.usesTime ? timeOf(this.#records, record) - headStart : -priority;
   }
@@ -142,7 +138,7 @@ export class PriorityOrder implements Order {
   #place(record: number, priority: number): void {
     const records = this.#records;
     const lane = this.#latest?.priority === priority ? this.#latest : this.#laneOf(priority);
-    if (lane === undefined) return this.#setLoose(record, priority, this.#headStartOf(priority));
+    if (lane === undefined) return this.#setLoose(record, priority, headStartOf(this.#min, this.#headStart, priority));
     const { last } = lane.list;
     if (last === NONE) {
       lane.list.append(record);
@@ -184,7 +180,7 @@ export class PriorityOrder implements Order {
     let lane = this.#lanes.get(priority);
     if (lane === undefined) {
       if (this.#lanes.size === MAX_LANES && !this.#dropEmptyLane()) return undefined;
-      lane = new Lane(this.#records, priority, this.usesTime ? this.#headStartOf(priority) : 0);
+      lane = new Lane(this.#records, priority, this.usesTime ? headStartOf(this.#min, this.#headStart, priority) : 0);
       this.#lanes.set(priority, lane);
     }
     return this.#latest = lane;

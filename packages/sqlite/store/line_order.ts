@@ -1,3 +1,4 @@
+import { headStartOf, priorityWithin } from "@workqueue/core/internal/policy";
 import { entryOf, LINE_TRAITS, type LineKind, type LinePlan } from "@workqueue/engine";
 import { PRODUCT } from "../product.ts";
 import { type Item, leaveLine } from "./item.ts";
@@ -10,13 +11,10 @@ type ScoreOf<Plan> = (plan: Plan, place: number, priority: number) => number;
 /** Scores, by kind of order. */
 const SCORES: { readonly [Kind in LineKind]: ScoreOf<Extract<LinePlan, readonly [Kind, ...unknown[]]>> } = {
   fifo: () => 0,
-  aging: ([, min, max, point], place, priority) => place - Math.round((within(min, max, priority) - min) * point),
-  strict: ([, min, max], _, priority) => -within(min, max, priority),
+  aging: ([, min, max, point], place, priority) =>
+    place - Math.round(headStartOf(min, point, priorityWithin(min, max, priority))),
+  strict: ([, min, max], _, priority) => -priorityWithin(min, max, priority),
 };
-
-function within(min: number, max: number, priority: number): number {
-  return Math.max(min, Math.min(max, priority));
-}
 
 /**
  * Returns the plan of the order within each group.
