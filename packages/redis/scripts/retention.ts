@@ -12,7 +12,7 @@ do
   local excess = redis.call('ZCARD', q.given_up) - (tonumber(limits[1]) or KEPT)
   local old = excess > 0 and redis.call('ZRANGE', q.given_up, 0, math.min(excess, BATCH) - 1) or {}
   if #old == 0 and limits[2] then
-    old = redis.call('ZRANGE', q.given_up, '-inf', whole(now - limits[2]), 'BYSCORE', 'LIMIT', 0, BATCH)
+    old = redis.call('ZRANGE', q.given_up, '-inf', '(' .. whole(now - limits[2]), 'BYSCORE', 'LIMIT', 0, BATCH)
   end
   dropped = #old
   if dropped > 0 then

@@ -100,7 +100,7 @@ export class GivenUpKeys {
   dropOld(): boolean {
     const { sql, queue, state, now } = this.#tx;
     const { max = KEPT, maxAge = Infinity } = state.retention ?? {};
-    const oldest = "(SELECT at FROM given_up WHERE queue = ? AND at <= ? ORDER BY at LIMIT ?)";
+    const oldest = "(SELECT at FROM given_up WHERE queue = ? AND at < ? ORDER BY at LIMIT ?)";
     const drop = (until: number, count: number) =>
       Number(sql.run(`DELETE FROM given_up WHERE queue = ? AND at IN ${oldest}`, queue, queue, until, count).changes);
     const excess = Math.min(state.kept - max, BATCH);
