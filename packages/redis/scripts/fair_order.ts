@@ -2,7 +2,7 @@ import { inParts } from "./in_parts.ts";
 
 /**
  * Start-time fair queuing on the server, as in memory, as a Lua function for other scripts: see
- * disciplines/fair_order.ts of the core, whose names this code uses. Times are in microseconds.
+ * lib/policy/fair_share.ts of the core, with which tests compare this code. Times are in microseconds.
  *
  * The plan is `["fair", SEPARATOR, WITHIN, LIMIT, INTERVAL, BURST, BY_TIME, WEIGHTS]`: a line for each group, in the
  * order WITHIN, which is a plan from `lines.ts`. LIMIT is the maximum number of processing keys of a group, and

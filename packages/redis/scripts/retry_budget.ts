@@ -6,8 +6,8 @@ const isAging = kindsOf(LINE_TRAITS, ({ ages }) => ages)
   .map((kind) => `string.find(q.plan, '["${kind}"', 1, true)`).join(" or ");
 
 /**
- * Retry budget on the server, as in memory, as a Lua function for other scripts: see lib/queue/retry_budget.ts and
- * lib/queue/retry_gate.ts of the core. Times are in microseconds.
+ * Retry budget on the server, as in memory, as a Lua function for other scripts: see lib/policy/retry_credit.ts of the
+ * core, with which tests compare this code. Times are in microseconds.
  *
  * The field `budget` of `meta` has the numbers of the budget. A retry that is due without budget is in the sorted set
  * `blockedretries`. The hash `dueretries` has the delayed keys that are retries. The hash `retries` has ready keys that
