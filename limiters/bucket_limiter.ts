@@ -1,7 +1,7 @@
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { RecentTime } from "../lib/structures/burst.ts";
 import type { TokenLevel } from "../lib/tokens/token_level.ts";
-import { FOREVER, NS_PER_MS, toDelay } from "../lib/tokens/tokens.ts";
+import { FOREVER, NS_PER_MS, toDelay } from "../lib/policy/tokens.ts";
 
 /** Limiter whose delays keep all items together to a rate. Each failure takes a token from a level of tokens. */
 export class TokenLimiter implements RateLimiter {

@@ -19,6 +19,7 @@
 export { matcherOf, nextRedriveAt } from "./given_up.ts";
 export { headStartOf, priorityWithin } from "./priority.ts";
 export type { RetryBudgetOptions } from "../contracts/delaying_queue.ts";
+export { FOREVER, timeFor, tokensIn } from "./tokens.ts";
 export { type CreditNumbers, type Deposit, firstsBefore, newCredit, RetryCredit } from "./retry_credit.ts";
 export {
   endPause,

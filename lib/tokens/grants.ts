@@ -1,5 +1,5 @@
 import type { TokenLevel } from "./token_level.ts";
-import { FOREVER, timeFor, toDelay, tokensIn } from "./tokens.ts";
+import { FOREVER, timeFor, toDelay, tokensIn } from "../policy/tokens.ts";
 
 /** Granted tokens, the rate at the time of the grant, and the time from which the tokens may be used. */
 export interface Grant {

@@ -16,7 +16,7 @@ import { BucketThrottle } from "./bucket_throttle.ts";
 import { setGate } from "./throttle_gate.ts";
 import { setLevel, TokenLevel } from "./token_level.ts";
 import { TokenLine } from "./token_line.ts";
-import { FOREVER, NS_PER_MS, toDelay } from "./tokens.ts";
+import { FOREVER, NS_PER_MS, toDelay } from "../policy/tokens.ts";
 
 export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";

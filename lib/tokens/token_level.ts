@@ -1,6 +1,6 @@
 import { setBrand } from "../base/brands.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { FOREVER, NS_PER_MS, timeFor, tokensIn } from "./tokens.ts";
+import { FOREVER, NS_PER_MS, timeFor, tokensIn } from "../policy/tokens.ts";
 
 /** Key of a bucket's level. The symbol is not in the global registry, because other copies may have other levels. */
 const LEVEL = /* @__PURE__ */ Symbol();

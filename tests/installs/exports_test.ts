@@ -73,9 +73,10 @@ const BROUGHT_BY: Record<string, string[]> = {
   ],
   "./config/load_config.ts": [".", "./config"],
   "./registry/registry.ts": [".", "./config", "./disciplines", "./throttles", "./limiters"],
-  "./lib/tokens/tokens.ts": [
+  "./lib/policy/tokens.ts": [
     ".",
     "./inspect",
+    "./internal/policy",
     "./token-bucket",
     "./config",
     "./throttles",

@@ -1,10 +1,11 @@
+import { FOREVER, timeFor, tokensIn } from "@workqueue/core/internal/policy";
 import { FAR } from "./time.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** Milliseconds that stand for never: 2^63 ns, as in memory. */
-export const NEVER = 9_223_372_036_854.775808;
-/** Replaces an infinite rate, because 0 times infinity is not a number. */
-const LARGEST = Number.MAX_VALUE;
+/** Nanoseconds in a microsecond. */
+const NS = 1000;
+/** Milliseconds that stand for never. */
+const NEVER = FOREVER / 1e6;
 
 /** Row of the table `buckets`. */
 interface Row {
@@ -49,7 +50,7 @@ export class Buckets {
     }
     this.#store(bucket, tokens - 1, isNew);
     if (tokens >= 1) return 0;
-    const wait = timeFor(1 - tokens, rate);
+    const wait = waitFor(1 - tokens, rate);
     return wait === undefined ? NEVER : wait / 1e6;
   }
 
@@ -60,8 +61,8 @@ export class Buckets {
     const taken = rate < 0 ? wanted : Math.max(0, Math.min(wanted, Math.floor(tokens) - reserved));
     const left = rate < 0 ? tokens : tokens - taken;
     if (isChanged && !isNew || rate >= 0 && taken > 0) this.#store(bucket, left, isNew);
-    const wait = taken < wanted && burst > 0 ? timeFor(1 + reserved - left, rate) : undefined;
-    return { taken, waitUs: wait === undefined ? undefined : Math.floor(wait / 1000) + 1 };
+    const wait = taken < wanted && burst > 0 ? waitFor(1 + reserved - left, rate) : undefined;
+    return { taken, waitUs: wait === undefined ? undefined : Math.floor(wait / NS) + 1 };
   }
 
   /** Gives back tokens that were taken and not used. A negative number takes tokens, even more than there are. */
@@ -75,9 +76,7 @@ export class Buckets {
     const { sql, queue, now } = this.#tx;
     const row = sql.get<Row>("SELECT * FROM buckets WHERE queue = ? AND id = ?", queue, id);
     if (row === undefined) return { tokens: burst, isNew: true, isChanged: false };
-    const elapsed = Math.max(now - row.last, 0);
-    const seconds = Math.floor(elapsed / 1e6) + elapsed % 1e6 * 1000 / 1e9; // rounded as Go rounds nanoseconds
-    const came = seconds * (row.rate < 0 ? LARGEST : row.rate);
+    const came = tokensIn(Math.max(now - row.last, 0) * NS, row.rate < 0 ? Infinity : row.rate);
     const isChanged = row.rate !== rate || row.burst !== burst;
     return { tokens: Math.min(row.tokens + came, row.burst, burst), isNew: false, isChanged };
   }
@@ -108,8 +107,8 @@ export class Buckets {
   }
 }
 
-/** Returns the time until this many tokens have come, in whole nanoseconds; `undefined` if they never come. */
-function timeFor(tokens: number, rate: number): number | undefined {
-  const time = rate > 0 ? Math.floor(tokens / rate * 1e9) : Infinity;
-  return time < 2 ** 62 ? time : undefined;
+/** Returns the nanoseconds until this many tokens have come; `undefined` if they never come. */
+function waitFor(tokens: number, rate: number): number | undefined {
+  const time = timeFor(tokens, rate);
+  return time < FOREVER / 2 ? time : undefined;
 }

@@ -6,7 +6,7 @@ import { lines } from "../../../packages/redis/scripts/lines.ts";
 import { redriveSome } from "../../../packages/redis/scripts/redrive.ts";
 import { dropGivenUp } from "../../../packages/redis/scripts/retention.ts";
 import { retryBudget } from "../../../packages/redis/scripts/retry_budget.ts";
-import { MAKERS } from "./policy_cases.ts";
+import type { MAKERS } from "./policy_cases.ts";
 
 /** Lua functions that a policy needs, and Lua that sets `outcomes` to those of a case with `inputs`. */
 interface PolicyLua {
