@@ -127,8 +127,8 @@ export class FairShare {
 
   /** Charges a group for its turn, in which it hands out an item. Returns the cost of the turn. */
   handOut(group: GroupNumbers, item: unknown, now: number): number {
-    const { interval } = this.#rules;
-    const cost = this.costOf(group);
+    const { interval, isByTime } = this.#rules;
+    const cost = isByTime ? this.costOf(group) : group.cost;
     if (interval > 0) group.full = Math.max(group.full, now) + interval;
     if (group.pause !== null) group.probe = item;
     group.finish = group.start + cost;

@@ -4,6 +4,8 @@ import type { RetryBudgetOptions } from "../contracts/delaying_queue.ts";
 const LIFETIME = 10;
 /** Credit that a retry costs. Credit is counted in whole numbers, so that no rounding error adds up. */
 const COST = 1_000_000;
+/** Credit by which a computed one may be too small, because of rounding. */
+const ROUNDING = 0.001;
 /** Seconds whose first attempts are counted together, to save memory. Their credit expires with the earliest. */
 const STEP = 0.01;
 
@@ -29,12 +31,8 @@ export function newCredit(): CreditNumbers {
 
 /** Returns the number of first attempts that can begin before their credit is enough for one more retry. */
 export function firstsBefore({ left }: CreditNumbers, { ratio }: RetryBudgetOptions): number {
-  const credit = creditOf(ratio);
+  const credit = Math.floor(ratio * COST + ROUNDING);
   return credit > 0 ? Math.max(Math.ceil((COST - left) / credit), 1) : Infinity;
-}
-
-function creditOf(ratio: number): number {
-  return Math.floor(ratio * COST + 0.001);
 }
 
 /**
@@ -79,7 +77,7 @@ export class RetryCredit {
 
   /** Records that first attempts began. */
   deposit(now: number, attempts = 1): void {
-    const credit = attempts * creditOf(this.#options.ratio);
+    const credit = attempts * Math.floor(this.#options.ratio * COST + ROUNDING);
     if (now !== this.#lastAt) this.#beginDeposit(now);
     this.#numbers.left += credit;
     this.#last![1] += credit;
