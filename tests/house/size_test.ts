@@ -18,7 +18,7 @@ async function roomsIn(...names: string[]): Promise<string[]> {
 // their transitions.
 Deno.test("a bundle holds only what it uses: createWorkQueue alone takes at most 7.5 kB", async () => {
   const size = await sizeOf("createWorkQueue");
-  assert(size > 1000 && size <= 7_450, `${size} bytes`);
+  assert(size > 1000 && size <= 7_460, `${size} bytes`);
 });
 
 /** Largest number of gzipped bytes of a controller with each limiter. */
@@ -26,12 +26,12 @@ const LIMITERS: Readonly<Record<string, number>> = {
   createDefaultItemLimiter: 23_530,
   createDefaultControllerLimiter: 24_400,
   createExponentialLimiter: 24_990,
-  createFastSlowLimiter: 25_030,
+  createFastSlowLimiter: 25_040,
   createIgnoreEarlyLimiter: 25_050,
   createJitterLimiter: 24_380,
   createMaxOfLimiter: 24_160,
   createMaxWaitLimiter: 24_300,
-  createPerGroupLimiter: 25_330,
+  createPerGroupLimiter: 25_340,
   createStepsLimiter: 25_110,
   createBucketLimiter: 27_680,
 };
