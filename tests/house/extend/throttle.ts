@@ -62,7 +62,7 @@ class RampThrottle extends LimitedThrottle {
     this.#most = most;
   }
 
-  protected learn({ outcome }: AttemptResult): void {
+  protected override learn({ outcome }: AttemptResult): void {
     if (outcome === "succeeded") this.limit = Math.min(this.limit + 1, this.#most);
   }
 }
