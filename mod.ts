@@ -102,6 +102,7 @@ export {
   type HeldNews,
   type Outcome,
   type PoolSnapshot,
+  type RESULT,
   type Result,
   result,
   type ResultOf,

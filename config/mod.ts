@@ -14,6 +14,7 @@
  */
 
 export type { SOURCE } from "../lib/base/brands.ts";
+export type { RESULT, Result } from "../lib/base/result.ts";
 export { ConfigError, type ConfigIssue } from "../lib/base/errors.ts";
 export type * from "../lib/contracts/discipline.ts";
 export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../lib/contracts/metrics.ts";

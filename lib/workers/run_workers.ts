@@ -13,7 +13,7 @@ import { startPool } from "./pool.ts";
 export type { Clock } from "../base/clock.ts";
 export type { Duration } from "../base/duration.ts";
 export type { SOURCE } from "../base/brands.ts";
-export { type Result, result } from "../base/result.ts";
+export { type RESULT, type Result, result } from "../base/result.ts";
 export { TerminalError } from "../base/errors.ts";
 export { AddedAgainError } from "./newest.ts";
 export { adaptThrottle } from "../tokens/adapt_throttle.ts";
@@ -23,7 +23,12 @@ export type * from "../contracts/given_up.ts";
 export type * from "../contracts/handler.ts";
 export type { QueueDiscipline, QueueDisciplineFor, ReadyEntry } from "../contracts/discipline.ts";
 export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
-export type { RateLimitedAddOptions, RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
+export type {
+  AddAndWaitOptions,
+  CancelledFrom,
+  RateLimitedAddOptions,
+  RateLimitingQueue,
+} from "../contracts/rate_limiting_queue.ts";
 export type * from "../contracts/work_queue.ts";
 export type * from "../contracts/throttle.ts";
 export type * from "../contracts/token_source.ts";

@@ -25,7 +25,7 @@ const LEFT_OUT = ["./internal", ...INTERNALS, "./hooks", "./inspect", ...ROOMS];
 /** For each entry point, the other entry points that it loads. */
 const BRINGS: Record<string, string[]> = {
   ".": entries.map(([entry]) => entry).filter((entry) => entry !== "." && !LEFT_OUT.includes(entry)),
-  "./work-queue": [],
+  "./work-queue": ["./duration"],
   "./delaying-queue": ["./work-queue", "./duration"],
   "./rate-limiting-queue": ["./work-queue", "./delaying-queue", "./duration"],
   "./workers": ["./duration"],
