@@ -184,8 +184,9 @@ async function shrink(packed: string, directory: string): Promise<void> {
   for (const path of filesIn(packed)) {
     const change = async (make: (text: string) => string | Promise<string>) =>
       Deno.writeTextFileSync(path, await make(Deno.readTextFileSync(path)));
-    if (path.endsWith(".js")) await change(async (text) => (await transform(text, { target: "esnext" })).code);
-    else if (path.endsWith(".schema.json")) await change((text) => JSON.stringify(JSON.parse(text)));
+    if (path.endsWith(".js")) {
+      await change(async (text) => (await transform(text, { target: "esnext", minifySyntax: true })).code);
+    } else if (path.endsWith(".schema.json")) await change((text) => JSON.stringify(JSON.parse(text)));
     else if (path.endsWith("README.md") && directory !== "") {
       await change((text) => withAddresses(text, `${directory}/`, filesAddress()));
     }
@@ -215,7 +216,7 @@ async function pack(
     const directory = relative(root, folder);
     if (purpose === "publish") await shrink(join(scratch, "package"), directory);
     const manifest = complete(packed, own, isBundled ? {} : await siblings(folder), purpose, directory);
-    Deno.writeTextFileSync(path, JSON.stringify(manifest, undefined, 2) + "\n");
+    Deno.writeTextFileSync(path, JSON.stringify(manifest, undefined, purpose === "publish" ? undefined : 2));
     const { stdout } = await run(NPM, ["pack", "--silent", "./package"], scratch);
     await Deno.copyFile(join(scratch, stdout.trim()), tarball);
   } finally {

@@ -179,12 +179,20 @@ class Batches<T> {
       if (gathering === undefined) {
         const begun: Gathering<T> = gathering = { members: [], timer: undefined, isDue: false };
         this.#gathering.set(group, begun);
-        // Without a wait, the batch begins once the pool has taken all items that are ready.
-        if (isEnding || waitMs === 0) setTask(() => this.#due(begun));
+        if (isEnding || waitMs === 0) this.#dueWhenTaken(begun);
         else begun.timer = clock.setTimeout(() => this.#due(begun), waitMs);
       }
       gathering.members.push({ item, context, resolve, reject });
       if (gathering.members.length === size) this.#due(gathering);
+    });
+  }
+
+  /** Lets a batch begin once the pool has taken all ready items: after a turn of the event loop that adds none. */
+  #dueWhenTaken(gathering: Gathering<T>, before = 0): void {
+    setTask(() => {
+      const { length } = gathering.members;
+      if (length > before && !gathering.isDue) this.#dueWhenTaken(gathering, length);
+      else this.#due(gathering);
     });
   }
 

@@ -5,7 +5,7 @@ import { ROOT } from "../../release/commands.ts";
 import { tokensOf } from "./markdown.ts";
 
 /** Pages with such examples. */
-export const PAGES = ["README.md", "docs/from-bullmq.md", "docs/redis.md", "packages/redis/README.md"];
+export const PAGES = ["docs/from-bullmq.md", "docs/redis.md", "packages/redis/README.md"];
 
 /** Folder of modules whose comments have such examples. */
 export const MODULES = "packages/redis/";

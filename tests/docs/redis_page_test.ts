@@ -54,7 +54,7 @@ for (const [file, codes] of redisExamples.filter(([, codes]) => codes.length > 0
   });
 }
 
-Deno.test("docs/redis.md and README.md have examples that need a server", () => {
+Deno.test("docs/redis.md and other pages have examples that need a server", () => {
   const found = redisExamples.filter(([, codes]) => codes.length > 0).map(([file]) => file);
   for (const file of [...PAGES, "packages/redis/create_queue.ts", "packages/redis/queues.ts"]) {
     assert(found.includes(file), file);

@@ -5,7 +5,9 @@
 
 import { assert, assertEquals } from "@std/assert";
 import {
+  type AddAndWaitOptions,
   type AddOptions,
+  type BatchOptions,
   type BuildContext,
   type BuiltInDisciplineOptions,
   type BuiltInOptions,
@@ -82,12 +84,14 @@ Deno.test("options: every one that may be left out may be undefined", async () =
   takesUndefined<Parameters<WorkQueue<string>["get"]>[0]>({});
   takesUndefined<DrainOptions>({});
   takesUndefined<AddOptions>({});
+  takesUndefined<AddAndWaitOptions>({});
   takesUndefined<RateLimitedAddOptions>({});
   takesUndefined<GivenUpOptions>({});
   takesUndefined<GivenUpSelection>({});
   takesUndefined<RedriveOptions>({});
   takesUndefined<SnapshotOptions>({});
   takesUndefined<WorkerOptions<string>>({});
+  takesUndefined<BatchOptions<string>>({});
   takesUndefined<ParallelizeOptions>({});
   takesUndefined<LoadConfigOptions>({});
   takesUndefined<ReloadOptions>({});

@@ -22,6 +22,7 @@ import { Worker } from "node:worker_threads";
 import { Database } from "../../packages/sqlite/database/database.ts";
 import { mountsIn, networkTypeOf } from "../../packages/sqlite/database/mounts.ts";
 import { realPathOf } from "../../packages/sqlite/database/place.ts";
+import { SCHEMA_VERSION } from "../../packages/sqlite/database/schema.ts";
 import { fileTest, Folder } from "./files.ts";
 
 const MANY = Array.from({ length: 2000 }, (_, i) => `item ${i}`);
@@ -112,9 +113,14 @@ fileTest("once another release has changed the tables, no call of a running proc
     const held = await queue.get();
     assert(!held.shutdown);
     const later = new DatabaseSync(path, { timeout: 5000 });
-    later.exec(`PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE; ${change}; PRAGMA user_version = 2; COMMIT`);
+    later.exec(
+      `PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE; ${change}; PRAGMA user_version = ${SCHEMA_VERSION + 1}; COMMIT`,
+    );
     const before = later.prepare("SELECT key, token FROM items").all();
-    const message = "it has version 2 of the tables, and this release uses version 1. Use the release that wrote it";
+    const versions = `it has version ${
+      SCHEMA_VERSION + 1
+    } of the tables, and this release uses version ${SCHEMA_VERSION}`;
+    const message = `${versions}. Use the release that wrote it`;
     for (let tries = 0; tries < 2; tries++) {
       const calls = [queue.add("c"), queue.addAfter("c", 1000), queue.pause(), held.finish(), queue.counts()];
       for (const result of await Promise.allSettled(calls)) {
@@ -127,7 +133,8 @@ fileTest("once another release has changed the tables, no call of a running proc
     assertThrows(() => queue.addWithin(later, ["c"]), Error, message);
     later.exec("COMMIT");
     assertEquals(later.prepare("SELECT key, token FROM items").all(), before);
-    later.exec("PRAGMA user_version = 1"); // the release is rolled back, and its change does not matter here
+    // The release is rolled back, and its change does not matter here.
+    later.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
     if (i === 2) await queue.add("d");
     later.close();
     await queue.shutDownWithDrain().catch(() => {});
