@@ -32,7 +32,7 @@ const LIMITERS: Readonly<Record<string, number>> = {
   createMaxOfLimiter: 24_160,
   createMaxWaitLimiter: 24_300,
   createPerGroupLimiter: 25_340,
-  createStepsLimiter: 25_110,
+  createStepsLimiter: 25_120,
   createBucketLimiter: 27_680,
 };
 
