@@ -13,6 +13,7 @@ import type { QueueGroups } from "../contracts/queue_inspection.ts";
 import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 import type { SourcedQueue } from "../contracts/work_source.ts";
 import type { WorkerOptions, WorkerPool } from "../contracts/workers.ts";
+import { nextTask } from "../structures/burst.ts";
 import { runWorkers } from "./run_workers.ts";
 
 /** Handler of a batch. */
@@ -75,6 +76,8 @@ interface Member<T> {
 interface Gathering<T> {
   readonly members: Member<T>[];
   timer: unknown;
+  /** Whether the batch waits only for items that are ready. */
+  isEnding: boolean;
   isDue: boolean;
 }
 
@@ -132,10 +135,14 @@ export function runBatches<T>(
   const groupOf = sameGroup ? (queue as { groups?: QueueGroups }).groups?.groupOf : undefined;
   if (sameGroup && groupOf === undefined) throw argumentError(ACTION, "'sameGroup' is for a queue with groups");
   const groups = groupOf && (queue as unknown as { groups: QueueGroups }).groups;
-  const batches = new Batches(handler, { size, most, waitMs, split: split === true, groups, clock });
+  // A pool that makes room for the event loop takes the rest of the ready items later.
+  const takesMore = (): boolean =>
+    others.throttle === undefined && Number((queue as RateLimitingQueue<T>).length) > 0 &&
+    pool.active < pool.concurrency && !pool.snapshot().paused;
+  const batches = new Batches(handler, { size, most, waitMs, split: split === true, groups, clock, takesMore });
   const isEnding = () =>
     (queue as Partial<RateLimitingQueue<T>>).shuttingDown === true || others.signal?.aborted === true;
-  const pool = runWorkers<T>(queue, (item, context) => batches.join(item, context, isEnding()), {
+  const pool: WorkerPool<T> = runWorkers<T>(queue, (item, context) => batches.join(item, context, isEnding()), {
     ...others,
     concurrency: most * size,
   });
@@ -155,6 +162,8 @@ interface Terms {
   readonly split: boolean;
   readonly groups: QueueGroups | undefined;
   readonly clock: Clock;
+  /** Reports whether the pool is about to take ready items. */
+  readonly takesMore: () => boolean;
 }
 
 /** Gathers items to batches, and runs the handler on them. */
@@ -177,7 +186,7 @@ class Batches<T> {
     return new Promise((resolve, reject) => {
       let gathering = this.#gathering.get(group);
       if (gathering === undefined) {
-        const begun: Gathering<T> = gathering = { members: [], timer: undefined, isDue: false };
+        const begun: Gathering<T> = gathering = { members: [], timer: undefined, isEnding: false, isDue: false };
         this.#gathering.set(group, begun);
         if (isEnding || waitMs === 0) this.#dueWhenTaken(begun);
         else begun.timer = clock.setTimeout(() => this.#due(begun), waitMs);
@@ -187,13 +196,15 @@ class Batches<T> {
     });
   }
 
-  /** Lets a batch begin once the pool has taken all ready items: after a turn of the event loop that adds none. */
-  #dueWhenTaken(gathering: Gathering<T>, before = 0): void {
-    setTask(() => {
-      const { length } = gathering.members;
-      if (length > before && !gathering.isDue) this.#dueWhenTaken(gathering, length);
+  /** Lets a batch begin once the pool has taken all ready items. */
+  #dueWhenTaken(gathering: Gathering<T>): void {
+    if (gathering.isEnding) return;
+    gathering.isEnding = true;
+    const look = () => {
+      if (!gathering.isDue && this.#terms.takesMore()) nextTask(look);
       else this.#due(gathering);
-    });
+    };
+    afterTakes(look);
   }
 
   /** Begins all batches that wait for more items. */
@@ -202,14 +213,15 @@ class Batches<T> {
     this.#begin();
   }
 
-  /** Flushes the batches when the queue begins to shut down. */
+  /** Lets batches wait no longer than for items that are ready when the queue begins to shut down. */
   watch(
     queue: Partial<{ watch(callback: () => void): () => void }>,
     isEnding: () => boolean,
     finished: Promise<void>,
   ): void {
     const end = queue.watch?.(() => {
-      if (isEnding() && this.#gathering.size > 0) this.flush();
+      if (!isEnding()) return;
+      for (const gathering of this.#gathering.values()) this.#dueWhenTaken(gathering);
     });
     if (end !== undefined) finished.then(end, end);
   }
@@ -281,7 +293,7 @@ function contextOf<T>(members: readonly Member<T>[]): BatchContext<T> {
   };
 }
 
-/** Calls `callback` after the pool has taken the items that are ready now. */
-function setTask(callback: () => void): void {
+/** Calls `callback` after the pool has taken the items that are ready now, unless it makes room for the event loop. */
+function afterTakes(callback: () => void): void {
   Promise.resolve().then(() => Promise.resolve()).then(callback);
 }

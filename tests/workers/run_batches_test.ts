@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createBucketThrottle } from "@workqueue/core/throttles";
 import {
+  adaptDiscipline,
   createExponentialLimiter,
   createFairDiscipline,
   createRateLimitingQueue,
@@ -70,6 +71,30 @@ Deno.test("batches: items that come within the wait of the first are in its batc
   assert(await isSettled(drain));
   await pool.finished;
   assertEquals(clock.timers, 0);
+});
+
+Deno.test("batches: a pool that makes room for the event loop still fills its batches, also in a shutdown", async () => {
+  const ready: { item: string }[] = [];
+  const discipline = adaptDiscipline({
+    get length() {
+      return ready.length;
+    },
+    push: (entry: { item: string }) => void ready.push(entry),
+    touch() {},
+    pop() {
+      for (const end = Date.now() + 12; Date.now() < end;); // longer than a burst may last
+      return ready.shift();
+    },
+  } as never);
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 }), {
+    discipline,
+  });
+  const batches: string[] = [];
+  add(queue, "abcde");
+  const pool = runBatches(queue, (items) => void batches.push(items.join("")), { size: 3 });
+  await queue.shutDownWithDrain();
+  await pool.finished;
+  assertEquals(batches, ["abc", "de"]);
 });
 
 Deno.test("batches: stopping the pool begins the batch that waits for others", async () => {
