@@ -60,7 +60,7 @@ type Report<T> = Parameters<WorkSource<T>["finish"]>[2];
  */
 export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueue<T>, WorkSource<T> {
   readonly #limiter: RateLimiter<T>;
-  /** Priority of retries; `undefined` for that of their items. */
+  /** Priority of retries; `undefined` if retries keep the priorities of their items. */
   readonly #retryPriority: number | undefined;
   /** Keys that have failed. */
   readonly failures: FailedKeys;
