@@ -54,6 +54,9 @@ type Purpose = "clone" | "publish";
  */
 const SIDE_EFFECTS: Readonly<Record<string, readonly string[]>> = { "@workqueue/core": ["./lib/inspection/mod.js"] };
 
+/** Types of rooms that only packages of this repository use, so no editor shows their comments. */
+const INTERNAL_TYPES = /\/lib\/(structures|policy)\/.*\.d\.ts$/;
+
 const root = resolve(fileURLToPath(ROOT));
 
 /** Fields of the output of `deno info` that this file uses. */
@@ -186,7 +189,8 @@ async function shrink(packed: string, directory: string): Promise<void> {
       Deno.writeTextFileSync(path, await make(Deno.readTextFileSync(path)));
     if (path.endsWith(".js")) {
       await change(async (text) => (await transform(text, { target: "esnext", minifySyntax: true })).code);
-    } else if (path.endsWith(".schema.json")) await change((text) => JSON.stringify(JSON.parse(text)));
+    } else if (INTERNAL_TYPES.test(path)) await change((text) => text.replace(/\/\*\*[^]*?\*\//g, ""));
+    else if (path.endsWith(".schema.json")) await change((text) => JSON.stringify(JSON.parse(text)));
     else if (path.endsWith("README.md") && directory !== "") {
       await change((text) => withAddresses(text, `${directory}/`, filesAddress()));
     }
