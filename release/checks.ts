@@ -1,6 +1,7 @@
 /** Checks of a release that need no other program, and the steps that only a person can take. */
 
 import core from "../deno.json" with { type: "json" };
+import { packageFolders } from "./entries.ts";
 import { type Project, project } from "./project.ts";
 
 /** Options of the checks. */
@@ -17,16 +18,10 @@ interface Manifest {
   readonly version: string;
 }
 
-/** Returns the folders of all packages, each with a slash at its end. The core is `""`. */
-export function folders(root: URL): string[] {
-  const names = [...Deno.readDirSync(new URL("packages/", root))].filter(({ isDirectory }) => isDirectory);
-  return ["", ...names.map(({ name }) => `packages/${name}/`).sort()];
-}
-
 /** Returns the problems that each check finds, by the title of the check. */
 export async function failuresOf(root: URL, { "dry-run": isDryRun = false, tag }: CheckOptions) {
   const read = (path: string) => Deno.readTextFile(new URL(path, root));
-  const all = folders(root);
+  const all = packageFolders(root);
   const manifests = await Promise.all(
     all.map(async (folder) => JSON.parse(await read(`${folder}deno.json`)) as Manifest),
   );

@@ -14,6 +14,7 @@
  */
 
 import { ROOT } from "./commands.ts";
+import { packageFolders } from "./entries.ts";
 import { filesAddress, withAddresses } from "./project.ts";
 
 /** Fields of a `deno.json` that this file uses. */
@@ -25,8 +26,8 @@ interface Manifest {
 
 /** Pins the versions of all packages in a copy of the repository, and makes the links of their READMEs absolute. */
 export function pin(root: URL): void {
-  const folders = packages(root);
-  const files = ["", ...folders].map((folder) => new URL(`${folder}deno.json`, root));
+  const folders = packageFolders(root);
+  const files = folders.map((folder) => new URL(`${folder}deno.json`, root));
   const manifests = files.map((file): Manifest => JSON.parse(Deno.readTextFileSync(file)));
   const exact = Object.fromEntries(manifests.map(({ name, version }) => [name, `jsr:${name}@${version}`]));
   for (const [i, file] of files.entries()) {
@@ -34,16 +35,10 @@ export function pin(root: URL): void {
     const { [manifests[i]!.name]: _itself, ...imports } = exact;
     Deno.writeTextFileSync(file, JSON.stringify({ ...manifests[i], imports }, undefined, 2) + "\n");
   }
-  for (const folder of folders) {
+  for (const folder of folders.slice(1)) {
     const readme = new URL(`${folder}README.md`, root);
     Deno.writeTextFileSync(readme, withAddresses(Deno.readTextFileSync(readme), folder, filesAddress()));
   }
-}
-
-/** Returns the folders of the packages other than the core. */
-function packages(root: URL): string[] {
-  return [...Deno.readDirSync(new URL("packages/", root))].filter(({ isDirectory }) => isDirectory)
-    .map(({ name }) => `packages/${name}/`);
 }
 
 if (import.meta.main) pin(ROOT);

@@ -14,17 +14,17 @@
 
 import { parseArgs } from "node:util";
 import { pathToFileURL } from "node:url";
-import { run } from "./commands.ts";
-import { failuresOf, folders, stepsLeft } from "./checks.ts";
+import { NPM, run } from "./commands.ts";
+import { failuresOf, stepsLeft } from "./checks.ts";
 import { copyRepository } from "./copy.ts";
+import { packageFolders } from "./entries.ts";
 import { pin } from "./pin.ts";
 import { project } from "./project.ts";
 
 const { values: options } = parseArgs({ options: { "dry-run": { type: "boolean" }, tag: { type: "string" } } });
 
-/** Runs a check, prints whether it succeeds, and returns whether it does. */
-async function passes(title: string, check: () => Promise<readonly string[]> | readonly string[]): Promise<boolean> {
-  const failures = await check();
+/** Prints whether a check has succeeded, and its failures. Returns whether it has. */
+function passes(title: string, failures: readonly string[]): boolean {
   console.log(`${failures.length === 0 ? "ok    " : "FAILED"} ${title}`);
   for (const failure of failures) console.log(`       ${failure}`);
   return failures.length === 0;
@@ -46,22 +46,21 @@ try {
   const copy = pathToFileURL(`${scratch}/`);
   const results: boolean[] = [];
   for (const [title, failures] of Object.entries(await failuresOf(copy, options))) {
-    results.push(await passes(title, () => failures));
+    results.push(passes(title, failures));
   }
   pin(copy);
-  for (const folder of folders(copy)) {
+  for (const folder of packageFolders(copy)) {
     const name = folder === "" ? "the core" : folder;
     const at = new URL(folder, copy);
     const publish = ["publish", "--dry-run", "--quiet", "--no-check", "--allow-dirty"];
-    results.push(await passes(`JSR accepts ${name}`, () => errorOf(() => run(Deno.execPath(), publish, at))));
+    results.push(passes(`JSR accepts ${name}`, await errorOf(() => run(Deno.execPath(), publish, at))));
     const tarball = `${scratch}/package.tgz`;
-    results.push(
-      await passes(`npm accepts ${name}`, () =>
-        errorOf(async () => {
-          await run(Deno.execPath(), ["run", "--no-config", "-A", "release/pack.ts", folder || ".", tarball], copy);
-          await run("npm", ["publish", tarball, "--dry-run", "--access", "public"], copy);
-        })),
-    );
+    const pack = ["run", "--no-config", "-A", "release/pack.ts", folder || ".", tarball];
+    const error = await errorOf(async () => {
+      await run(Deno.execPath(), pack, copy);
+      await run(NPM, ["publish", tarball, "--dry-run", "--access", "public"], copy);
+    });
+    results.push(passes(`npm accepts ${name}`, error));
   }
   const steps = stepsLeft(project);
   console.log("\nSteps that are left for a person:");
