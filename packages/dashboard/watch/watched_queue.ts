@@ -182,7 +182,10 @@ export class WatchedQueue implements Disposable {
     this.#latency.advance(now);
     const isFresh = sample !== undefined && now - sample.at < FRESH_FOR;
     this.#history.add(isFresh ? sample : sampleOf(now, undefined));
-    if (isFresh) this.#alarms.record(alertsOf(this.#situation(this.#seen!)), sample.at);
+    if (!isFresh) return;
+    const situation = this.#situation(this.#seen!);
+    this.#alarms.record(alertsOf(situation), sample.at);
+    this.#verdict.next(judge(situation), sample.at); // also while no page is open, so that its verdict is not old later
   }
 
   async #look(limit: number, since: number): Promise<void> {
@@ -198,7 +201,6 @@ export class WatchedQueue implements Disposable {
       if (!isIdle) this.#idleSince = sample.at;
       this.#seen = { look, sample, limit };
       this.#failure = undefined;
-      this.#judge(this.#seen); // also while nobody looks, so that the verdict is not an old one later
     } catch (error) {
       this.#failure = { text: thrownText(error), since: this.#failure?.since ?? since };
     }
@@ -260,7 +262,7 @@ export class WatchedQueue implements Disposable {
     return {
       name: this.name,
       engine,
-      ...shown(this.#away() ?? this.#judge(seen)),
+      ...shown(this.#away() ?? this.#verdict.next(judge(this.#situation(seen)), sample.at)),
       counts: { ready, blocked, delayed, processing, failing },
       rates: this.#history.rates(sample),
       oldestReadyMs: whole(look.oldestReadyMs),
@@ -269,10 +271,6 @@ export class WatchedQueue implements Disposable {
       pauseEndsInMs: whole(this.#pauseEndsInMs),
       trend,
     };
-  }
-
-  #judge(seen: Seen): Judgement {
-    return this.#verdict.next(judge(this.#situation(seen)), seen.sample.at);
   }
 
   /** Returns the verdict for an engine that doesn't answer; `undefined` if the engine answers. */
