@@ -26,10 +26,24 @@ export interface Counts {
 
 const running = new Set<Deno.ChildProcess>();
 const HAS_GROUPS = Deno.build.os !== "windows";
+/** Longest time of a part, in minutes. A part that hangs fails then, and its output shows which tests have ended. */
+const LIMIT_MINUTES = 40;
+/** Longest time for which processes may hold the output of a part that has ended, in milliseconds. */
+const GRACE = 30_000;
 
 /** Kills all running parts, and the processes that their tests have started. */
 export function killParts(): void {
-  for (const child of running) HAS_GROUPS ? Deno.kill(-child.pid, "SIGKILL") : child.kill();
+  for (const child of running) killPart(child);
+}
+
+/** Kills a part and the processes that its tests have started, of which some may be left after the part has ended. */
+function killPart(child: Deno.ChildProcess): void {
+  try {
+    if (HAS_GROUPS) Deno.kill(-child.pid, "SIGKILL");
+    else child.kill();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error; // all of them have ended
+  }
 }
 
 /**
@@ -52,6 +66,11 @@ export async function runPart(part: Part, packed: string, isShown: boolean): Pro
     detached: HAS_GROUPS, // a process group of its own
   }).spawn();
   running.add(child);
+  let isTooLong = false;
+  const limit = setTimeout(() => {
+    isTooLong = true;
+    killPart(child);
+  }, LIMIT_MINUTES * 60_000);
   const seconds = () => (performance.now() - begin) / 1000;
   const times = new FileTimes();
   let output = "";
@@ -62,8 +81,17 @@ export async function runPart(part: Part, packed: string, isShown: boolean): Pro
       if (isShown) stdout.write(text);
     }
   };
-  const [{ success, signal }] = await Promise.all([child.status, read(child.stdout), read(child.stderr)]);
-  if (signal !== null) output += `\n${part.name} was ended by ${signal}\n`;
+  const reading = Promise.all([read(child.stdout), read(child.stderr)]);
+  const { success, signal } = await child.status;
+  const grace = setTimeout(() => {
+    output += `\n${part.name} left processes behind, which are killed now\n`;
+    killPart(child);
+  }, GRACE);
+  await reading;
+  clearTimeout(grace);
+  clearTimeout(limit);
+  if (isTooLong) output += `\n${part.name} did not end within ${LIMIT_MINUTES} minutes\n`;
+  else if (signal !== null) output += `\n${part.name} was ended by ${signal}\n`;
   running.delete(child);
   const files = command === "test" ? timesIn(junit) : times.end(seconds());
   return { part, success, output, seconds: seconds(), files };

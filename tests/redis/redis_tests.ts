@@ -17,6 +17,9 @@ export interface SharedServer {
   call(...command: string[]): Promise<unknown>;
 }
 
+/** Longest time of a test, in milliseconds, also on a busy machine. A test that hangs fails by name. */
+const TEST_LIMIT = 600_000;
+
 // The server is not started by a test, because it outlives each of them. It ends with the process, at the latest.
 const own = given === undefined && REDIS_SERVER !== undefined ? await RedisServer.start() : undefined;
 own?.unref();
@@ -37,6 +40,7 @@ export function redisTest(name: string, run: (server: SharedServer) => Promise<v
   Deno.test({
     name,
     ignore: url === undefined,
+    timeout: TEST_LIMIT,
     fn: async () => {
       await own?.call("FLUSHALL");
       await run({ url: url!, call: (...command) => callRedis(url!, ...command) });
@@ -46,5 +50,5 @@ export function redisTest(name: string, run: (server: SharedServer) => Promise<v
 
 /** Registers a test that starts its own servers, so that it can stop them or pass options to them. */
 export function serverTest(name: string, run: () => Promise<void>): void {
-  Deno.test({ name, ignore: REDIS_SERVER === undefined, fn: run });
+  Deno.test({ name, ignore: REDIS_SERVER === undefined, timeout: TEST_LIMIT, fn: run });
 }

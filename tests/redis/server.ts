@@ -161,7 +161,7 @@ async function hasAnswered(port: number): Promise<boolean> {
   const socket = createConnection(port, "127.0.0.1");
   try {
     socket.write("PING\r\n");
-    const [answer] = await once(socket, "data");
+    const [answer] = await Promise.race([once(socket, "data"), once(socket, "close")]);
     return /^(\+PONG|-NOAUTH)/.test(String(answer));
   } catch {
     return false; // the server doesn't listen yet
