@@ -36,9 +36,10 @@ for (const runtime of RUNTIMES) {
 
     const [file, ...options] = await runtimes[runtime]!();
     const child = spawn(file!, [...options, SCRIPT, url, name, "100"], { stdio: ["ignore", "pipe", "inherit"] });
+    const ended = once(child, "exit");
     const [left] = await once(createInterface(child.stdout!), "line") as [string];
     child.kill("SIGKILL");
-    await once(child, "exit");
+    await ended;
     assert(Number(left) > COUNT / 2, left);
 
     // Nobody looks at the progress, which would take a step of the redrive.

@@ -5,7 +5,7 @@
 
 import { assertEquals } from "@std/assert";
 import { createRedisQueue } from "@workqueue/redis";
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -23,11 +23,11 @@ redisTest("retry budget: processes share it, and it outlives a process that is k
     const [file, ...options] = await runtimes[runtime]!();
     const child = spawn(file!, [...options, SCRIPT, url, name], { stdio: ["ignore", "pipe", "inherit"] });
     createInterface(child.stdout!).on("line", (line: string) => attempts.push(line));
-    return child;
+    return { child, ended: once(child, "exit") };
   };
-  const kill = async (child: ChildProcess) => {
+  const kill = async ({ child, ended }: Awaited<ReturnType<typeof start>>) => {
     child.kill("SIGKILL");
-    await once(child, "exit");
+    await ended;
   };
   await using queue = createRedisQueue({ name, url });
   await queue.addAll(["a", "b", "c"]);
