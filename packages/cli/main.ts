@@ -15,8 +15,8 @@
  * `workqueue check` finds mistakes in configs. `workqueue schema` prints the JSON Schema of configs. `workqueue delays`
  * shows the delays of limiters. `workqueue simulate` shows what a config does under a load. `workqueue push` adds lines
  * to a queue on Redis or in a file, `workqueue work` runs a command for its items, and `workqueue status` shows the
- * queue. `workqueue pause` and `workqueue resume` stop and start it in all processes. `workqueue dead` lists, redrives
- * and discards its given-up items.
+ * queue. `workqueue pause` and `workqueue resume` stop and start it in all processes. `workqueue copy` copies it to
+ * another file or server. `workqueue dead` lists, redrives and discards its given-up items.
  *
  * @module
  */
@@ -35,6 +35,7 @@ import {
   type SchemaFlags,
   type SimulateFlags,
 } from "./commands/config_flags.ts";
+import { addCopyFlags, type CopyFlags } from "./commands/copy_flags.ts";
 import { addDeadCommands } from "./commands/dead_flags.ts";
 import { addPauseFlags, addResumeFlags } from "./commands/pause_flags.ts";
 import { addPushFlags, type PushFlags } from "./commands/push_flags.ts";
@@ -57,6 +58,7 @@ export const COMMANDS: readonly string[] = [
   "status",
   "pause",
   "resume",
+  "copy",
   "work",
   "dead",
 ];
@@ -113,6 +115,10 @@ export async function main(args: string[], standardInput: Readable = process.std
     .action(async (flags: QueueFlags) => void (exitCode = await (await pauses()).pauseCommand(flags)));
   addResumeFlags(program.command("resume"))
     .action(async (flags: QueueFlags) => void (exitCode = await (await pauses()).resumeCommand(flags)));
+  addCopyFlags(program.command("copy")).action(async (from: string, to: string, flags: CopyFlags) => {
+    const { copyCommand } = await import("./commands/copy_command.ts");
+    exitCode = await copyCommand(from, to, flags);
+  });
   addWorkFlags(program.command("work")).action(async (command: string[], flags: WorkFlags, work: Command) => {
     const { workCommand } = await import("./commands/work_command.ts");
     exitCode = await workCommand(command, givenFlags(work), flags, standardInput);

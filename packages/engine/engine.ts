@@ -245,6 +245,53 @@ export interface EngineRedrive extends RedriveProgress {
   readonly pauseMs: number | undefined;
 }
 
+/** Failures of a key, with everything that a store keeps of them. Times are in milliseconds. */
+export interface StoredFailures {
+  readonly count: number;
+  /** Error of the latest failure in one line, or an empty string. */
+  readonly error: string;
+  /** Time since the first failure. */
+  readonly sinceMs: number;
+  /** Time until the failures are forgotten. Missing if they aren't. */
+  readonly forgottenInMs: number | undefined;
+  /** Time until the retry is due, if early failures are not counted. */
+  readonly earlyForMs: number | undefined;
+}
+
+/** Key that is ready, blocked or delayed, with everything that a store keeps of it but the place of its group. */
+export interface StoredKey extends ListedKey {
+  /** Traceparent of the newest add, if it had one. */
+  readonly trace: string | undefined;
+  /** Number of stalls since the last attempt that ended. */
+  readonly stalls: number;
+  /**
+   * Time when the key became ready, in milliseconds since 1970. Missing if it is only delayed. An absolute time, which
+   * keeps the order of keys that are copied by several calls.
+   */
+  readonly readyAtMs: number | undefined;
+  /** Priority of a ready key. */
+  readonly priority: number;
+  /** Whether a ready key is a retry without budget. */
+  readonly isRetry: boolean;
+  /** Time when the key is due, in milliseconds since 1970. Missing if it is not delayed. */
+  readonly dueAtMs: number | undefined;
+  /** Priority from the time when the key is due. */
+  readonly duePriority: number;
+  /** Whether the key is a retry when it is due. */
+  readonly dueIsRetry: boolean;
+  /** Whether adds are folded into the retry. */
+  readonly isFolding: boolean;
+  /** Failures, if there are any. */
+  readonly failures: StoredFailures | undefined;
+}
+
+/** Page of stored keys. */
+export interface StoredPage {
+  readonly entries: readonly StoredKey[];
+  /** Cursor of the next page. Missing after the last page. */
+  readonly cursor: string | undefined;
+}
+
 /** Number of keys in each state. */
 export interface Counts {
   /** Keys that can be handed out now, including keys whose delay has passed. */
@@ -501,6 +548,21 @@ export interface QueueEngine {
 
   /** Stops the running redrive. Keys that it did not add are kept. Returns the progress. */
   stopRedrive(): Promise<EngineRedrive | undefined>;
+
+  /**
+   * Lists keys that are ready, blocked or delayed, for a copy of the queue. Keys that stay in the queue from the first
+   * page to the last are listed, some more than once, if no key is handed out meanwhile.
+   *
+   * @param withProcessing Whether keys that are processing are listed too, as ready keys.
+   * @param cursor The cursor of the page. The first page by default.
+   */
+  stored(withProcessing: boolean, cursor?: string): Promise<StoredPage>;
+
+  /** Adds stored keys. Keys that the queue knows are left as they are. */
+  restore(keys: readonly StoredKey[]): Promise<void>;
+
+  /** Adds given-up keys. Keys that the queue knows are left as they are. */
+  restoreGivenUp(keys: readonly KeptKey[]): Promise<void>;
 
   /** Counts the keys of the queue. */
   counts(): Promise<Counts>;

@@ -14,6 +14,7 @@
 import "./core_version.ts"; // imported first, so that a wrong core version fails here and not in another module
 
 export * from "./contract.ts";
+export { type CopyOptions, copyQueue, type CopyResult } from "./copy.ts";
 export type * from "./delay_nodes.ts";
 export {
   type DisciplinePlan,

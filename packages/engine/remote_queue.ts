@@ -54,8 +54,18 @@ import type {
   RemoteQueue,
   RemoteQueueSnapshot,
 } from "./contract.ts";
+import { ENGINE } from "./copy.ts";
 import { type Dispatch, Dispatcher, type DispatcherEvents } from "./dispatcher.ts";
-import type { Engine, EngineLimiter, Finish, GivenUpKey, PartitionedEngine, RankedEntry, TakenKey } from "./engine.ts";
+import type {
+  Engine,
+  EngineLimiter,
+  Finish,
+  GivenUpKey,
+  PartitionedEngine,
+  QueueEngine,
+  RankedEntry,
+  TakenKey,
+} from "./engine.ts";
 import { ErrorLog } from "./error_log.ts";
 import { lineOf } from "./error_text.ts";
 import { GivenUpItems, retentionOf } from "./given_up.ts";
@@ -539,6 +549,10 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       onError: this.#errors.write,
       onShutDown: (callback) => this.onShutDown(callback),
     };
+  }
+
+  get [ENGINE](): QueueEngine {
+    return this.#engine;
   }
 
   change({ limiter, throttleName, shared, keepGivenUp, retryBudget }: LiveSettings): void {

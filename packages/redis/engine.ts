@@ -16,6 +16,8 @@ import {
   planBucket,
   type RankedEntry,
   type Retention,
+  type StoredKey,
+  type StoredPage,
   type TurnReply,
   type TurnRequest,
 } from "@workqueue/engine";
@@ -329,6 +331,22 @@ export class RedisEngine implements Engine {
     return progressIn(await this.#run("stopRedrive", {}));
   }
 
+  async stored(withProcessing: boolean, cursor = "0"): Promise<StoredPage> {
+    const [stage, within] = cursor.split(/:(.*)/s) as [string, string?];
+    const page = await this.#run("stored", { stage: Number(stage), cursor: within, withProcessing });
+    const { nextStage, nextCursor } = page;
+    const next = nextCursor === undefined ? `${nextStage}` : `${nextStage}:${nextCursor}`;
+    return { entries: page.entries.map(storedKeyIn), cursor: nextStage === undefined ? undefined : next };
+  }
+
+  restore(keys: readonly StoredKey[]): Promise<void> {
+    return inParts(keys, (some) => this.#run("restore", {}, some.map(rowOfStored)));
+  }
+
+  restoreGivenUp(keys: readonly KeptKey[]): Promise<void> {
+    return inParts(keys, (some) => this.#run("restoreGivenUp", {}, some));
+  }
+
   counts(): Promise<Counts> {
     return this.#run("counts", {});
   }
@@ -475,6 +493,18 @@ function rowOf(
 ): RowOf<"turn"> {
   const input = kind === "givenUp" ? why : given;
   return { key, token, kind, delayMs: delay, given: input, reason, priority, attempts, maxRetries };
+}
+
+function storedKeyIn(
+  { failures: count, error, failingForMs, forgottenInMs, earlyForMs, ...key }: ReplyOf<"stored">["entries"][number],
+): StoredKey {
+  const failures = { count, error, sinceMs: failingForMs, forgottenInMs, earlyForMs };
+  return { ...key, failures: count === 0 ? undefined : failures };
+}
+
+function rowOfStored({ failures, ...key }: StoredKey): RowOf<"restore"> {
+  const { count = 0, error = "", sinceMs = 0, forgottenInMs, earlyForMs } = failures ?? {};
+  return { ...key, failures: count, error, failingForMs: sinceMs, forgottenInMs, earlyForMs };
 }
 
 /**

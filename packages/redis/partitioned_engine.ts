@@ -6,12 +6,15 @@ import type {
   EngineSettings,
   EngineSnapshot,
   Entry,
+  KeptKey,
   KeptPage,
   KeptSelection,
   PartitionedEngine,
   Partitions,
   RankedEntry,
   Retention,
+  StoredKey,
+  StoredPage,
 } from "@workqueue/engine";
 import { RedisConnectionError } from "./connection/errors.ts";
 import { byPartition } from "./division.ts";
@@ -200,6 +203,26 @@ export class PartitionedRedisEngine implements PartitionedEngine {
 
   async counts(): Promise<Counts> {
     return countsOf(await this.#all((engine) => engine.counts()));
+  }
+
+  /** Lists the keys of one partition after the other. The cursor begins with the number of the partition. */
+  async stored(withProcessing: boolean, cursor = "0"): Promise<StoredPage> {
+    await this.#partitioning.open();
+    const [index, within] = cursor.split(/,(.*)/s) as [string, string?];
+    const partition = Number(index);
+    const page = await this.#engines[partition]!.stored(withProcessing, within);
+    if (page.cursor !== undefined) return { ...page, cursor: `${partition},${page.cursor}` };
+    return { ...page, cursor: partition + 1 < this.#engines.length ? `${partition + 1}` : undefined };
+  }
+
+  async restore(keys: readonly StoredKey[]): Promise<void> {
+    await this.#partitioning.open();
+    await this.#inParts(keys, (engine, some) => engine.restore(some));
+  }
+
+  async restoreGivenUp(keys: readonly KeptKey[]): Promise<void> {
+    await this.#partitioning.open();
+    await this.#inParts(keys, (engine, some) => engine.restoreGivenUp(some));
   }
 
   async snapshot(limit: number): Promise<EngineSnapshot> {

@@ -14,6 +14,8 @@ import type {
   KeptSelection,
   RankedEntry,
   Retention,
+  StoredKey,
+  StoredPage,
   TurnReply,
   TurnRequest,
 } from "@workqueue/engine";
@@ -24,6 +26,7 @@ import type { Durability } from "./database/file_connection.ts";
 import { PRODUCT } from "./product.ts";
 import { addEntries, type AddSettings, keepPayload } from "./store/adds.ts";
 import { addAfter, come, makeDueReady } from "./store/arrivals.ts";
+import { restoreGivenUp, restoreKeys, storedKeys } from "./store/copies.ts";
 import { countKeys } from "./store/counts.ts";
 import { putBack } from "./store/hand_backs.ts";
 import type { GivenUpRow } from "./store/given_up_keys.ts";
@@ -355,6 +358,24 @@ export class SqliteEngine implements Engine {
 
   stopRedrive(): Promise<EngineRedrive | undefined> {
     return this.#call("normal", stopRedrive);
+  }
+
+  stored(withProcessing: boolean, cursor?: string): Promise<StoredPage> {
+    return this.#read((queue) => storedKeys(queue, withProcessing, cursor));
+  }
+
+  async restore(keys: readonly StoredKey[]): Promise<void> {
+    for (let from = 0; from < keys.length; from += MAX_ENTRIES) {
+      const some = keys.slice(from, from + MAX_ENTRIES);
+      await this.#call(this.#durability, (queue) => restoreKeys(queue, some), some.length);
+    }
+  }
+
+  async restoreGivenUp(keys: readonly KeptKey[]): Promise<void> {
+    for (let from = 0; from < keys.length; from += MAX_ENTRIES) {
+      const some = keys.slice(from, from + MAX_ENTRIES);
+      await this.#call(this.#durability, (queue) => restoreGivenUp(queue, some), some.length);
+    }
   }
 
   counts(): Promise<Counts> {

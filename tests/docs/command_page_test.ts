@@ -12,7 +12,7 @@ import { openShell } from "./shell.ts";
 const PAGE = "docs/command.md";
 
 /** Options that need a server. On the page, only scripts with `dead` have them. */
-const OF_SERVERS = ["--redis", "--cluster", "--ca", "--partitions"];
+const OF_SERVERS = ["--redis", "--cluster", "--ca", "--partitions", "--from-partitions", "--to-partitions"];
 
 const page = tokensOf(Deno.readTextFileSync(ROOT + PAGE)).filter((token) => token.type !== "space");
 
@@ -74,7 +74,10 @@ Deno.test(`${PAGE}: each option of each command is explained, and is in a script
     (await run("workqueue --help")).matchAll(/^ {2}([a-z]+) \[options\]/gm),
     ([, name]) => name!,
   );
-  assertEquals(names, ["run", "check", "schema", "delays", "simulate", "push", "status", "pause", "resume", "work"]);
+  assertEquals(names, [
+    ...["run", "check", "schema", "delays", "simulate"],
+    ...["push", "status", "pause", "resume", "copy", "work"],
+  ]);
   for (const name of [...names, "dead list", "dead redrive", "dead discard"]) {
     const [command] = name.split(" ");
     // The options that `work` and `run` have in common are in scripts with `run`.

@@ -3,6 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import process from "node:process";
 import { engineAgesSuite } from "../contracts/engine_ages_suite.ts";
+import { engineCopiesSuite } from "../contracts/engine_copies_suite.ts";
 import { engineGivenUpSuite } from "../contracts/engine_given_up_suite.ts";
 import { engineOrdersSuite } from "../contracts/engine_orders_suite.ts";
 import { engineRetryBudgetSuite } from "../contracts/engine_retry_budget_suite.ts";
@@ -20,6 +21,7 @@ engineSuite(engineTest);
 unknownPartsSuite(REDIS, engineTest);
 engineOrdersSuite(engineTest);
 engineGivenUpSuite(engineTest);
+engineCopiesSuite(engineTest);
 engineRetryBudgetSuite(engineTest);
 engineAgesSuite(engineTest);
 

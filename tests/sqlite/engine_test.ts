@@ -2,6 +2,7 @@
 
 import process from "node:process";
 import { engineAgesSuite } from "../contracts/engine_ages_suite.ts";
+import { engineCopiesSuite } from "../contracts/engine_copies_suite.ts";
 import { engineGivenUpSuite } from "../contracts/engine_given_up_suite.ts";
 import { engineOrdersSuite } from "../contracts/engine_orders_suite.ts";
 import { engineRetryBudgetSuite } from "../contracts/engine_retry_budget_suite.ts";
@@ -18,6 +19,7 @@ engineSuite(engineTest);
 unknownPartsSuite(SQLITE, engineTest);
 engineOrdersSuite(engineTest);
 engineGivenUpSuite(engineTest);
+engineCopiesSuite(engineTest);
 engineRetryBudgetSuite(engineTest);
 engineAgesSuite(engineTest);
 

@@ -16,7 +16,7 @@ export interface QueueFlags {
 }
 
 /** Largest number of partitions of a queue. */
-const MAX_PARTITIONS = 256;
+export const MAX_PARTITIONS = 256;
 
 const NOTES = `
 If --queue ends in .db, .sqlite or .sqlite3, the queue is in that file, which

@@ -2,6 +2,7 @@ import type { Script } from "../connection/connection.ts";
 import { add, addEach, addItems, addTraced } from "./add.ts";
 import { addRateLimited } from "./add_rate_limited.ts";
 import { cancelDelayed } from "./cancel_delayed.ts";
+import { restore, restoreGivenUp, stored } from "./copies.ts";
 import { counts } from "./counts.ts";
 import { define } from "./define.ts";
 import { evictionPolicy } from "./eviction_policy.ts";
@@ -52,10 +53,13 @@ export const SCRIPTS = {
   redriveProgress,
   release,
   renew,
+  restore,
+  restoreGivenUp,
   resume,
   resumeGroup,
   snapshot,
   stopRedrive,
+  stored,
   turn,
 };
 

@@ -6,6 +6,7 @@ import {
   entryOf,
   type FailureInput,
   type FailureRules,
+  type StoredFailures,
 } from "@workqueue/engine";
 import { PRODUCT } from "../product.ts";
 import { Buckets } from "./buckets.ts";
@@ -108,6 +109,30 @@ export class Failures {
       before?.since ?? now,
     );
     return { delay };
+  }
+
+  /** Returns what the file has of the failures of a key; `undefined` if it has none. */
+  stored(key: string): Readonly<Row> | undefined {
+    const row = this.#tx.state.failing === 0 ? undefined : this.#row(key);
+    return row === undefined || this.#isOver(row) ? undefined : row;
+  }
+
+  /** Adds the failures that a key had in another queue. */
+  restore(key: string, { count, error, sinceMs, forgottenInMs, earlyForMs }: StoredFailures): void {
+    const { sql, queue, now, state } = this.#tx;
+    const after = (ms: number | undefined) => ms === undefined ? null : Math.min(FAR, now + toMicroseconds(ms));
+    this.forget(key);
+    sql.run(
+      "INSERT INTO failures (queue, key, count, ends, due, since, error) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      queue,
+      key,
+      count,
+      after(forgottenInMs),
+      after(earlyForMs),
+      now - toMicroseconds(sinceMs),
+      error,
+    );
+    state.failing++;
   }
 
   /**

@@ -1,5 +1,7 @@
 import type { GiveUpReason } from "@workqueue/core";
+import type { KeptKey } from "@workqueue/engine";
 import type { Item } from "./item.ts";
+import { toMicroseconds } from "./time.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** Maximum number of given-up keys that a queue keeps by default. */
@@ -56,6 +58,28 @@ export class GivenUpKeys {
     );
     state.kept++;
     this.dropOld();
+  }
+
+  /** Adds a key that was given up in another queue. */
+  restore({ key, payload, error, reason, attempts, firstFailedAgoMs, givenUpAgoMs, group }: KeptKey): void {
+    const { sql, queue, state, now } = this.#tx;
+    let at = now - toMicroseconds(givenUpAgoMs);
+    // No two keys have the same time.
+    while (sql.get("SELECT 1 FROM given_up WHERE queue = ? AND at = ?", queue, at) !== undefined) at--;
+    sql.run(
+      `INSERT INTO given_up (queue, at, key, payload, error, reason, attempts, first_failed, grp, stalls)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`,
+      queue,
+      at,
+      key,
+      payload ?? null,
+      error,
+      reason,
+      attempts,
+      Math.min(now - toMicroseconds(firstFailedAgoMs), at),
+      group ?? null,
+    );
+    state.kept++;
   }
 
   /** Forgets that a key was given up. A key that had stalled is a suspect from now on. */
