@@ -59,6 +59,16 @@ Deno.test("live text: a throttle that holds back all items is shown, and retries
   assertEquals(show(waiting)[2], "12 failing now · 1 retry waits for the retry budget");
 });
 
+Deno.test("live text: a worker of a shared queue shows what is done, how fast, and how many wait for how long", () => {
+  const row = (waiting: Tally["waiting"], changes: Partial<Tally> = {}) =>
+    show(tallyOf({ waiting, ...changes })).at(-1);
+  assertEquals(row({ items: 40, oldest: 3.7 }), "612 done · 8 running · 61.2/s · 40 waiting, the oldest for 3 s");
+  assertEquals(row({ items: 4, oldest: 0 }), "612 done · 8 running · 61.2/s · 4 waiting");
+  assertEquals(row({ items: 0, oldest: 0 }, { running: 0 }), "612 done · 0 running · 61.2/s · none waiting");
+  assertEquals(row({ items: undefined, oldest: 0 }), "612 done · 8 running · 61.2/s");
+  assertEquals(row({ items: 4, oldest: 0 }, { isPaused: true }), "612 done · 8 running · paused · 4 waiting");
+});
+
 Deno.test("live text: an error that is over stays, as the rows must not move", () => {
   const row = (changes: Partial<Tally>) => show(failingTally(changes))[2];
   assertEquals(row({ failing: 0, nextDueInMs: undefined }), "3 given up");

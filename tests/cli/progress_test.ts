@@ -40,6 +40,24 @@ Deno.test("progress: without rows, each line of error output has its item in fro
   progress.end();
 });
 
+Deno.test("progress: plain lines of a worker say how many items wait, and an idle worker prints no more of them", async () => {
+  let tally = tallyOf({ waiting: { items: 40, oldest: 90 }, queued: 0 });
+  let written = "";
+  const stream: OutputStream = { write: (data) => ((written += data), true) };
+  using time = new FakeTime();
+  const progress = (await loadProgress("lines"))(() => tally, stream, stream);
+  time.tick(1000);
+  assertEquals(written, "612 done, 8 running, 40 waiting, the oldest for 1 min 30 s, 61.2 items/s\n");
+  tally = tallyOf({ waiting: { items: 0, oldest: 0 }, queued: 0, running: 0 });
+  written = "";
+  time.tick(3_600_000);
+  assertEquals(written, "612 done, none waiting\n");
+  tally = { ...tally, succeeded: tally.succeeded + 1 };
+  time.tick(60_000);
+  assertEquals(written, "612 done, none waiting\n613 done, none waiting\n");
+  progress.end();
+});
+
 Deno.test("progress: plain lines say what failed last, while something fails", async () => {
   let tally = failingTally({ refused: 2 });
   let written = "";

@@ -62,6 +62,33 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "terminal: a worker shows what is done, running and waiting, and errors of its items, in rows",
+  ignore,
+  async fn() {
+    await using workspace = new Workspace();
+    await workspace.run(["push", "--queue", "jobs.db"], Array.from({ length: 9 }, (_, i) => `db/${i + 1}\n`).join(""));
+    const options = ["--queue", "jobs.db", "--concurrency", "5", "--retries", "1", "--backoff", "10m..10m"];
+    const args = ["work", ...options, "--", "sh", "-c", DATABASE, "sh", "{}"];
+    await using terminal = await PseudoTerminal.start(workspace, args);
+    const { screen } = terminal;
+    await terminal.until(
+      (rows) =>
+        rows.some((row) => /^0 done · 5 running · .*\d waiting/.test(row)) && rows.some((row) => REASON.test(row)),
+      "five run",
+    );
+    await terminal.until((rows) => rows.some((row) => /[12] failing now/.test(row)), "the queue has been looked at");
+    workspace.write("go", "");
+    await terminal.until(
+      (rows) => rows.some((row) => /^6 done · 0 running · .*3 waiting$/.test(row)),
+      "the rest waits",
+    );
+    assertEquals(filled(screen.rows).filter((row) => row.includes("left")), []);
+    await terminal.type("\x03");
+    assertEquals(await terminal.ended, 130);
+  },
+});
+
 for (const command of ["run", "run --quiet", "run --queue jobs.db", "work --queue jobs.db --until-empty"]) {
   Deno.test({
     name: `terminal: ${command} shows the errors of commands, with their items`,

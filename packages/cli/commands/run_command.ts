@@ -30,9 +30,7 @@ export async function runCommand(
   args: readonly string[],
 ): Promise<number> {
   const file = flags.queue === undefined ? undefined : queueFileOf(flags.queue);
-  const { canShowRows, ...environment } = currentEnvironment(standardInput);
-  // Errors of a file are lines.
-  const planned = planRun(command, flags, { ...environment, canShowRows: canShowRows && file === undefined });
+  const planned = planRun(command, flags, currentEnvironment(standardInput));
   const found = file && await findInFile(file, true);
   // At a terminal, a run without a list goes on with the items in the file.
   const hasList = !planned.readsTerminal || flags.input !== undefined;

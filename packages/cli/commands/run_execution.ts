@@ -71,6 +71,7 @@ export async function executeRun(
       note(`Halted: ${givenUp === 1 ? "1 item was" : `${givenUp} items were`} given up.`);
     },
   };
+  remote?.printWith(note);
   const run = remote === undefined ? new Run(settings) : new RemoteRun(settings, remote);
   if (run instanceof Run) {
     recorder?.record(run);

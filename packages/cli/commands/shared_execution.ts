@@ -49,20 +49,23 @@ export async function executeOn(
   prepared: PreparedRun,
   { endsWhenEmpty, lock, hint }: SharedExecution,
 ): Promise<number> {
-  const errors = new QueueErrors(found.file !== undefined);
+  let print = (line: string) => void stderr.write(`${line}\n`);
+  const errors = new QueueErrors(found.file !== undefined, (line) => print(line));
   const onError = (error: unknown) => errors.note(error);
   const queue = found.openWith(prepared.config.config, onError);
   const outlastsFailures = found.file === undefined;
   const onAdded = (count: number) => {
-    if (count > 0 && plan.progress !== "quiet") stderr.write(`Added ${countLines(count)} to ${found.file}.\n`);
+    if (count > 0 && plan.progress !== "quiet") print(`Added ${countLines(count)} to ${found.file}.`);
   };
   const onWaiting = (items: number) => {
-    if (plan.progress !== "quiet") stderr.write(describeWaiting(items));
+    if (plan.progress !== "quiet") print(describeWaiting(items));
   };
   let failure: unknown = undefined;
   try {
     await queue.counts(); // a server or a file that can't be used is found before a command starts
-    const remote = { queue, endsWhenEmpty, outlastsFailures, onAdded, onWaiting, onError };
+    const printWith = (other: typeof print) => void (print = other);
+    const isShown = plan.progress !== "quiet";
+    const remote = { queue, endsWhenEmpty, outlastsFailures, isShown, printWith, onAdded, onWaiting, onError };
     return await executeRun(plan, { ...prepared, remote }, lock, hint);
   } catch (error) {
     failure = error;
@@ -75,7 +78,7 @@ export async function executeOn(
 
 function describeWaiting(items: number): string {
   const what = items === 1 ? "1 item that another process has" : `${items} items that other processes have`;
-  return `Waiting for ${what}. Items of a killed process come back when its lease ends: by default, within 30 s.\n`;
+  return `Waiting for ${what}. Items of a killed process come back when its lease ends: by default, within 30 s.`;
 }
 
 /**
@@ -84,12 +87,14 @@ function describeWaiting(items: number): string {
  */
 class QueueErrors {
   readonly #isInFile: boolean;
+  readonly #write: (line: string) => void;
   #last = "";
   #pending: unknown[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  constructor(isInFile: boolean) {
+  constructor(isInFile: boolean, print: (line: string) => void) {
     this.#isInFile = isInFile;
+    this.#write = print;
   }
 
   /** Prints an error, unless it equals the previous one. */
@@ -111,7 +116,7 @@ class QueueErrors {
   #print(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    for (const error of this.#pending.splice(0)) stderr.write(`workqueue: ${messageOf(error)}\n`);
+    for (const error of this.#pending.splice(0)) this.#write(`workqueue: ${messageOf(error)}`);
   }
 }
 

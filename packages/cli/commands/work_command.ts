@@ -26,8 +26,7 @@ export async function workCommand(
   flags: WorkFlags,
   standardInput: Readable,
 ): Promise<number> {
-  const environment = { ...currentEnvironment(standardInput), canShowRows: false }; // errors of the queue are lines
-  const planned = planRun(command, given, environment);
+  const planned = planRun(command, given, currentEnvironment(standardInput));
   if (planned.items !== undefined) throw new UsageError("Cannot use ':::': the items come from the queue");
   const found = await findQueue(flags, true);
   const plan = planOn(found, planned, false);

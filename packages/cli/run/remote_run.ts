@@ -1,5 +1,5 @@
 import { type GiveUpReason, type HandlerContext, type Outcome, TerminalError, type WorkerPool } from "@workqueue/core";
-import type { RemoteQueue } from "@workqueue/engine";
+import type { RemoteQueue, RemoteQueueSnapshot } from "@workqueue/engine";
 import { setTimeout as delay } from "node:timers/promises";
 import { bytesOf } from "../items/input.ts";
 import { readLines } from "../items/lines.ts";
@@ -19,6 +19,10 @@ export interface RemoteSource {
   readonly endsWhenEmpty: boolean;
   /** Whether such a run goes on when it can't find out whether the queue is empty: a server may come back. */
   readonly outlastsFailures: boolean;
+  /** Whether progress is shown. If so, the run looks at the queue now and then. */
+  readonly isShown: boolean;
+  /** Prints later messages with a function. */
+  printWith(print: (line: string) => void): void;
   /** Called with the number of added lines when the run adds no more lines. */
   onAdded(count: number): void;
   /** Called when the run has nothing to do but wait for items that others have. Their number is greater than 0. */
@@ -31,6 +35,8 @@ export interface RemoteSource {
 const LOOK_AGAIN = 1000;
 /** Milliseconds between two looks at what the run waits for. */
 const LOOK_WHY = 2000;
+/** Milliseconds between two looks at the queue, to show it. */
+const LOOK = 1000;
 
 /**
  * Adds the lines of the input to a queue that processes share, and runs a command for each item of the queue. The queue
@@ -53,6 +59,8 @@ export class RemoteRun extends CommandRun {
   #unfinished = 0;
   #failures = 0;
   #lastFailure: Failure | undefined = undefined;
+  /** State of the queue, as of the last look. */
+  #seen: RemoteQueueSnapshot | undefined = undefined;
 
   /** Starts the run. */
   constructor(settings: RunSettings, source: RemoteSource) {
@@ -73,12 +81,14 @@ export class RemoteRun extends CommandRun {
       void this.#stopWhenEmpty(fed, source);
       void this.#tellWhatIsMissing(fed, source);
     }
+    if (source.isShown) void this.#look();
     this.finished = this.#finish(fed);
   }
 
   /** Progress of this process. An item counts while its attempt is running and when its outcome is decided. */
   get tally(): Tally {
     const { folded, doneBefore } = this.#settings.backlog;
+    const seen = this.#seen;
     return {
       items: doneBefore + this.#working + this.#succeeded + this.#givenUp + this.#unfinished,
       isDistinct: false,
@@ -89,18 +99,23 @@ export class RemoteRun extends CommandRun {
       partRead: undefined,
       running: this.attempts.running,
       queued: this.#working - this.attempts.running,
-      failing: 0,
+      failing: seen?.failing ?? 0,
+      blockedRetries: seen?.blockedRetries,
       succeeded: this.#succeeded,
       givenUp: this.#givenUp,
       retries: this.attempts.retries,
       failures: this.#failures,
       lastFailure: this.#lastFailure,
-      nextDueInMs: undefined,
-      isPaused: false,
+      nextDueInMs: seen?.delayedItems[0]?.dueInMs,
+      isPaused: seen?.paused ?? false,
       isStopping: this.stopped.aborted,
       maxRate: undefined,
       hasBegun: this.attempts.begun > 0,
       seconds: this.seconds,
+      waiting: {
+        items: seen && seen.ready + seen.blocked + seen.delayed,
+        oldest: (seen?.oldestReadyMs ?? 0) / 1000,
+      },
     };
   }
 
@@ -180,6 +195,14 @@ export class RemoteRun extends CommandRun {
       const elsewhere = this.#working > 0 || ready > 0 ? 0 : processing;
       if (elsewhere > 0 && elsewhere !== told) onWaiting(elsewhere);
       told = elsewhere;
+    }
+  }
+
+  /** Looks at the queue now and then. While it can't be reached, its state is unknown. */
+  async #look(): Promise<void> {
+    while (!this.stopped.aborted) {
+      this.#seen = await this.#queue.snapshot({ limit: 1 }).catch(() => undefined);
+      await delay(LOOK, undefined, { signal: this.stopped }).catch(() => {});
     }
   }
 

@@ -51,6 +51,16 @@ export interface Tally {
   readonly hasBegun: boolean;
   /** Duration of the run so far, in seconds. */
   readonly seconds: number;
+  /** Items of the shared queue that wait, if the run takes its items from one. Its `failing` is then of the queue. */
+  readonly waiting?: Waiting | undefined;
+}
+
+/** Items of a queue that processes share, which wait for a process. */
+export interface Waiting {
+  /** Number of items that are ready, blocked or delayed; `undefined` if it is not known yet. */
+  readonly items: number | undefined;
+  /** Time for which the oldest of them has been ready, in seconds; 0 if none is. */
+  readonly oldest: number;
 }
 
 /** Failed attempt. */

@@ -30,3 +30,9 @@ export function quoteAll(command: readonly string[]): string {
     return isPlain ? argument : `'${argument.replaceAll("'", `'\\''`)}'`;
   }).join(" ");
 }
+
+/** Formats a duration in whole seconds, so that the text changes slowly enough to read. */
+export function formatLength(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  return whole < 60 ? `${whole} s` : formatSeconds(whole);
+}

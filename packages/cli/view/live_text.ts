@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Failure, Tally } from "../run/tally.ts";
-import { formatSeconds, printable } from "../system/text.ts";
+import { formatLength, printable } from "../system/text.ts";
 import { cut, cutMiddle, type Places, widthOf } from "./columns.ts";
-import { pauseOf, type Recent, retriesWaiting, secondsLeft } from "./recent.ts";
+import { pauseOf, type Recent, retriesWaiting, secondsLeft, waitingOf } from "./recent.ts";
 import type { Style } from "./style.ts";
 
 /** Area of the terminal for the rows. */
@@ -31,6 +31,7 @@ const LAYOUTS: readonly { readonly bar: number; readonly leftOut: readonly strin
   { bar: 10, leftOut: ["running", "rate"] },
   { bar: 0, leftOut: ["running", "rate"] },
   { bar: 0, leftOut: ["running", "rate", "left"] },
+  { bar: 0, leftOut: ["running", "rate", "left", "waiting"] },
 ];
 const SEPARATOR = " · ";
 const MARK = "✗ ";
@@ -88,14 +89,13 @@ function describeTroubles(tally: Tally, nothingSucceeds: boolean, { style, place
 
 /** Formats the row with the bar and the progress. */
 function describeProgress(tally: Tally, recent: Recent, { columns, style, places }: Screen): string {
-  const { items, isReading, isStopping, running } = tally;
+  const { items, isReading, isStopping, running, waiting } = tally;
   const done = tally.doneBefore + tally.succeeded + tally.givenUp;
-  const expected = expectedItems(tally);
+  const expected = waiting === undefined ? expectedItems(tally) : undefined; // others add to a shared queue
   const total = isReading ? `${count(items)}+` : count(items);
   const percentage = expected === undefined ? "" : `${percentOf(done, expected, isReading)}  `;
-  const fields: [name: string, text: string][] = [
-    ["done", `${percentage}${places.fill("done", `${count(done).padStart(total.length)} of ${total}`)}`],
-  ];
+  const progress = waiting === undefined ? `${count(done).padStart(total.length)} of ${total}` : `${count(done)} done`;
+  const fields: [name: string, text: string][] = [["done", percentage + places.fill("done", progress)]];
   if (isStopping) fields.push(["stopping", `stopping, ${running} still running`]);
   else {
     fields.push(["running", places.fill("running", `${running} running`)]);
@@ -105,6 +105,8 @@ function describeProgress(tally: Tally, recent: Recent, { columns, style, places
     if (pause === undefined && tally.throttleState !== undefined) {
       fields.push(["throttle", style("bold", `throttle ${tally.throttleState}`)]);
     }
+    const inQueue = waitingOf(tally);
+    if (inQueue !== undefined) fields.push(["waiting", inQueue]);
     if (recent.rate && expected !== undefined && pause === undefined) {
       const left = secondsLeft(tally, expected - done, recent.rate);
       fields.push(["left", places.fill("left", `${isReading ? "~" : ""}${formatLength(left)} left`)]);
@@ -146,12 +148,6 @@ function count(number: number): string {
 
 function formatRate(rate: number): string {
   return rate < 100 ? rate.toFixed(1) : count(Math.round(rate));
-}
-
-/** Formats a duration in whole seconds, so that the text changes slowly enough to read. */
-function formatLength(seconds: number): string {
-  const whole = Math.ceil(seconds);
-  return whole < 60 ? `${whole} s` : formatSeconds(whole);
 }
 
 /** Removes the colors of error output and replaces other control characters. */

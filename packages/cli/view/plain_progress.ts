@@ -4,7 +4,7 @@ import type { OutputStream } from "../system/standard_streams.ts";
 import { prefixLines } from "../system/prefix_lines.ts";
 import { formatSeconds, printable } from "../system/text.ts";
 import { writeTo } from "../system/write_to.ts";
-import { pauseOf, retriesWaiting, secondsLeft } from "./recent.ts";
+import { pauseOf, retriesWaiting, secondsLeft, waitingOf } from "./recent.ts";
 
 /** Longest time between two lines, in milliseconds. */
 const MAX_PAUSE = 30_000;
@@ -16,6 +16,7 @@ export class PlainProgress {
   readonly #stdout: OutputStream;
   readonly #stderr: OutputStream;
   readonly #startedAt = performance.now();
+  #last: string | undefined = undefined;
   #timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
   /** Starts showing progress. If `isQuiet` is true, shows only notes. */
@@ -69,7 +70,12 @@ export class PlainProgress {
     const elapsed = performance.now() - this.#startedAt;
     const pause = Math.min(Math.max(1000, elapsed), MAX_PAUSE);
     this.#timer = setTimeout(() => {
-      this.note(describe(this.#tally()));
+      const tally = this.#tally();
+      const line = describe(tally);
+      // An idle worker prints one line, and no more of the same.
+      const isIdle = tally.waiting?.items === 0 && tally.running + tally.queued === 0;
+      if (!isIdle || line !== this.#last) this.note(line);
+      this.#last = line;
       this.#showLater();
     }, pause);
   }
@@ -78,11 +84,11 @@ export class PlainProgress {
 function describe(tally: Tally): string {
   const { items, isReading, doneBefore, refused, running, queued, failing, retries, givenUp, seconds, lastFailure } =
     tally;
-  const { throttleState } = tally;
+  const { throttleState, waiting } = tally;
   const done = doneBefore + tally.succeeded + givenUp;
   const rate = (done - doneBefore) / seconds;
   const counts = [
-    `${done} of ${items}${isReading ? "+" : ""} done`,
+    waiting === undefined ? `${done} of ${items}${isReading ? "+" : ""} done` : `${done} done`,
     ...[
       [running, "running"],
       [queued, "queued"],
@@ -91,10 +97,14 @@ function describe(tally: Tally): string {
       [givenUp, "given up"],
       [refused, "refused"],
     ].filter(([count]) => count !== 0).map((words) => words.join(" ")),
-    ...[retriesWaiting(tally)].filter((text) => text !== undefined),
-    `${rate.toFixed(1)} items/s`,
+    retriesWaiting(tally),
+    waitingOf(tally),
+    ...running > 0 || waiting === undefined ? [`${rate.toFixed(1)} items/s`] : [],
     ...throttleState === undefined || pauseOf(tally) !== undefined ? [] : [`throttle ${throttleState}`],
-    pauseOf(tally) ?? `${rate > 0 && !isReading ? formatSeconds(secondsLeft(tally, items - done, rate)) : "?"} left`,
-  ].join(", ");
+    pauseOf(tally) ??
+      (waiting === undefined
+        ? `${rate > 0 && !isReading ? formatSeconds(secondsLeft(tally, items - done, rate)) : "?"} left`
+        : undefined),
+  ].filter((text) => text !== undefined).join(", ");
   return failing > 0 && lastFailure !== undefined ? `${counts}; last error: ${printable(lastFailure.reason)}` : counts;
 }

@@ -1,4 +1,5 @@
 import type { Failure, Tally } from "../run/tally.ts";
+import { formatLength } from "../system/text.ts";
 
 /** Period over which the rate is computed, in seconds. */
 const WINDOW = 10;
@@ -50,6 +51,14 @@ export class Recent {
  */
 export function secondsLeft({ maxRate = Infinity, nextDueInMs = 0 }: Tally, items: number, rate: number): number {
   return Math.max(items / Math.min(rate, maxRate), nextDueInMs / 1000);
+}
+
+/** Returns how many items of a shared queue wait, and for how long, for display; `undefined` if that is not known. */
+export function waitingOf({ waiting }: Tally): string | undefined {
+  if (waiting?.items === undefined) return undefined;
+  if (waiting.items === 0) return "none waiting";
+  const oldest = waiting.oldest < 1 ? "" : `, the oldest for ${formatLength(Math.floor(waiting.oldest))}`;
+  return `${waiting.items} waiting${oldest}`;
 }
 
 /** Returns why no attempt begins, for display; `undefined` if attempts may begin. */
