@@ -22,14 +22,14 @@ async function passedOn(chunks: readonly string[], tag = ""): Promise<string[]> 
 
 Deno.test("child output: is passed on in whole lines, and at its end", async () => {
   assertEquals(await passedOn(["a\nb", "", "c", "\n\nd\ne", "f"]), ["a\n", "bc\n\nd\n", "ef"]);
-  assertEquals(await passedOn(["a\nb", "c", "\n\nd\ne", "f"], "#"), ["#a\n", "#bc\n#\n#d\n", "#ef"]);
+  assertEquals(await passedOn(["a\nb", "c", "\n\nd\ne", "f"], "#"), ["#a\n", "#bc\n#\n#d\n", "#ef\n"]);
   assertEquals(await passedOn([]), []);
 });
 
 Deno.test("child output: a line of more than 1 MiB is passed on in parts, with one tag", async () => {
   const half = "x".repeat(MEBIBYTE / 2);
   assertEquals(await passedOn([half, half, "\n"]), [`${half}${half}\n`]);
-  assertEquals(await passedOn([half, half, "y", "z\nend"], "#"), [`#${half}${half}y`, "z\n", "#end"]);
+  assertEquals(await passedOn([half, half, "y", "z\nend"], "#"), [`#${half}${half}y`, "z\n", "#end\n"]);
 });
 
 Deno.test("child output: the work for a byte does not grow with the bytes before it on the line", async () => {

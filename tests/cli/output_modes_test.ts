@@ -264,15 +264,28 @@ Deno.test("output modes: the help of --output and --group says that --group-by i
   }
 });
 
+Deno.test("output modes: with --tag, output that doesn't end in a line feed is ended", async () => {
+  for (const mode of [[], ["--group"], ["-k"]]) {
+    await using workspace = new Workspace();
+    const script = sh('printf "one $1"; [ "$1" = b ] && printf "\\ntwo $1"; exit 0');
+    const { stdout } = await workspace.run(["run", ...mode, "--tag", "--concurrency", "1", ...script], "a\nb\nc\n");
+    assertEquals(stdout, "a\tone a\nb\tone b\nb\ttwo b\nc\tone c\n");
+    const bare = await workspace.run(["run", ...mode, "--concurrency", "1", ...script], "a\nc\n");
+    assertEquals(bare.stdout, "one aone c"); // without tags, output is as it is
+  }
+});
+
 Deno.test("output modes: output is that of GNU parallel", async (test) => {
   await test.step({
     name: "-k and --tag",
     ignore: !await hasGnuParallel(), // the tests above have the same outputs
     fn: async () => {
       await using workspace = new Workspace();
-      const script = 'sleep 0.0$((9 - $1)); echo "out $1"; echo "error" >&2; printf "end $1"';
+      const begin = 'sleep 0.0$((9 - $1)); echo "out $1"; echo "error" >&2';
       const items = "1\n2\n3\n4\n5\n6\n7\n8\n";
-      for (const args of [["-k"], ["-k", "--tag"]]) {
+      // With --tag, GNU parallel glues the next line to output that doesn't end in a line feed.
+      for (const [args, end] of [[["-k"], ""], [["-k", "--tag"], "\\n"]] as const) {
+        const script = `${begin}; printf "end $1${end}"`;
         const theirs = await workspace.run(
           [],
           items,

@@ -52,10 +52,12 @@ export class LineWriter implements OutputSink {
     return this.#pass(bytes);
   }
 
-  /** Writes the bytes after the last line feed. */
+  /** Writes the bytes after the last line feed. Ends a line with a tag, so that the next tag begins a line. */
   async end(): Promise<void> {
     await this.#idle;
-    await this.#pass(this.#rest.take());
+    const bytes = this.#rest.take();
+    const isOpen = this.#tag.length > 0 && (bytes.length > 0 || this.#isWithinLine);
+    await this.#pass(isOpen ? Buffer.concat([bytes, Buffer.from([LINE_FEED])]) : bytes);
   }
 
   #pass(bytes: Uint8Array): Promise<void> {
