@@ -33,16 +33,34 @@ export function BlockedGroups({ queue, list, empty }: {
         { name: "Next ready", text: ({ resumesInMs }) => resumesInMs === null ? "after another" : due(resumesInMs) },
         { name: "Reason", text: ({ reason }) => REASONS[reason], isText: true },
       ]}
-      actions={steering !== undefined && (({ name, reason }) =>
-        (reason === "paused" || reason === "probing") && (
-          <button
-            type="button"
-            aria-label={`Resume group: ${shownName(name).slice(0, 100)}`}
-            onClick={() => steering.post(`api/queues/${encodeURIComponent(queue.name)}/resume-group`, { group: name })}
-          >
-            Resume
-          </button>
-        ))}
+      actions={steering !== undefined &&
+        (({ name, reason }) => <GroupButton queue={queue} group={name} isPaused={isPausing(reason)} />)}
     />
+  );
+}
+
+/** Reports whether a group is paused, or its first item after a pause is tried. */
+export function isPausing(reason: BlockedGroup["reason"]): boolean {
+  return reason === "paused" || reason === "probing";
+}
+
+/** Time for which the button of a group pauses it, in milliseconds. */
+const PAUSE = 600_000;
+
+/** Button that pauses a group for ten minutes, or ends its pause. */
+export function GroupButton(
+  { queue, group, isPaused = false }: { queue: QueueDetails; group: string; isPaused?: boolean },
+): JSX.Element | null {
+  const steering = useSteering();
+  const path = `api/queues/${encodeURIComponent(queue.name)}/${isPaused ? "resume" : "pause"}-group`;
+  const body = isPaused ? { group } : { group, duration: PAUSE };
+  return steering === undefined ? null : (
+    <button
+      type="button"
+      aria-label={`${isPaused ? "Resume group" : "Pause for 10 min"}: ${shownName(group).slice(0, 100)}`}
+      onClick={() => steering.post(path, body)}
+    >
+      {isPaused ? "Resume" : "Pause for 10 min"}
+    </button>
   );
 }

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import type { QueueDetails } from "../api.ts";
+import { GroupButton, isPausing } from "./blocked_groups.tsx";
 import { BulkButtons } from "./bulk_buttons.tsx";
 import { count, many, shownName } from "./words.ts";
 
@@ -8,6 +9,9 @@ const MAX_SHOWN = 10;
 /** Groups of ready items, with each group's share of the items, and buttons for the group's delayed items. */
 export function Groups({ queue }: { queue: QueueDetails }): JSX.Element {
   const { groups, groupedItems, counts: { ready } } = queue;
+  const pausing = new Set(
+    queue.blockedGroups?.groups.filter(({ reason }) => isPausing(reason)).map(({ name }) => name),
+  );
   const all = groups.reduce((sum, group) => sum + group.count, 0);
   return (
     <section aria-labelledby="groups">
@@ -27,6 +31,7 @@ export function Groups({ queue }: { queue: QueueDetails }): JSX.Element {
               <span class="number">{count(group.count)}</span>
               <span class="number">{share} %</span>
               <span class="actions">
+                {queue.blockedGroups && !pausing.has(group.name) && <GroupButton queue={queue} group={group.name} />}
                 <BulkButtons
                   queue={queue}
                   which={`delayed items of ${shownName(group.name)}`}

@@ -1,8 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
 import type { QueueDetails, State } from "../api.ts";
 
-/** Time without an update after which the page is stale, in milliseconds. */
-const STALE_AFTER = 5000;
+/**
+ * Time without an update after which the page is stale, in milliseconds. Updates come every second, and the page looks
+ * every second: so it doesn't say "live" when there was no update for four seconds.
+ */
+const STALE_AFTER = 3000;
 /** Time without an update after which an open connection is considered dead, in milliseconds. */
 const DEAD_AFTER = 10_000;
 const RECONNECT_AFTER = 2000;

@@ -235,13 +235,13 @@ browserTest("page: queues keep their places under the pointer, and their numbers
   assertEquals(await names(), ["invoices", "images"]);
 });
 
-browserTest("page: after five seconds without news it says so, and goes on once there is some", async () => {
+browserTest("page: after three seconds without news it says so, and goes on once there is some", async () => {
   await using server = new FakeServer(badNight());
   await using visitor = await visit(server.url, { hasHandClock: true });
   await visitor.sees("live");
   server.isSilent = true;
   const { page } = visitor;
-  await page.clock.runFor(6000);
+  await page.clock.runFor(4000);
   await visitor.sees(
     /^No update for \d s\. Showing data from \d\d:\d\d:05\.$/,
   );

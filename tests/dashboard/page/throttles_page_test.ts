@@ -142,14 +142,26 @@ browserTest("page: blocked groups are listed with the reason, and paused ones ca
   assertEquals(cells, [
     ["4,820", "in 1.5 min", "paused", "Resume"],
     ["12", "after another", "one item is tried first", "Resume"],
-    ["3", "in 400 ms", "at its rate", ""],
-    ["2", "after another", "at its limit", ""],
-    ["1", "after another", "order within the group", ""],
+    ["3", "in 400 ms", "at its rate", "Pause for 10 min"],
+    ["2", "after another", "at its limit", "Pause for 10 min"],
+    ["1", "after another", "order within the group", "Pause for 10 min"],
   ]);
   assertEquals(await section.locator(".key").nth(1).innerText(), "⟨empty⟩");
   await visitor.button("Resume group: globex").click();
   await visitor.sees("Did api/queues/uploads/resume-group.", visitor.result());
   assertEquals(server.posted.map(({ body }) => body), [{ group: "globex" }]);
+});
+
+browserTest("page: a group that floods the queue is paused from its own row", async () => {
+  await using server = serve();
+  await using visitor = await visit(`${server.url}#/queues/uploads`);
+  const section = visitor.section("Ready items by group");
+  await section.getByRole("button", { name: "Pause for 10 min: north" }).click();
+  await visitor.sees("Did api/queues/uploads/pause-group.", visitor.result());
+  assertEquals(server.posted.map(({ body }) => body), [{ group: "north", duration: 600_000 }]);
+  server.mayControl = false;
+  await visitor.section("Controls").waitFor({ state: "detached" });
+  assertEquals(await visitor.button(/^Pause/).count(), 0);
 });
 
 browserTest(
