@@ -196,6 +196,8 @@ async function run(seed: number, seconds: number): Promise<RunResult> {
     while (faultsOf(...stored()).length > 0 && Date.now() < begin + SOON) await delay(LOOK_AGAIN);
   };
   await untilInOrder();
+  // A process that begins later doesn't know that a label is gone.
+  await Promise.all(running().flatMap(({ greeter: { configMaps, secrets } }) => [configMaps.synced, secrets.synced]));
   await actions.unlabel();
   await untilInOrder();
   await delay(QUIET / 2);

@@ -122,6 +122,7 @@ export async function randomRun(runtime: string, seed: number, seconds: number):
   await actions.release();
   const complaints: string[] = [];
   await untilInOrder(cluster.admin, NAMESPACE, undefined, SOON).catch((error) => complaints.push(error.message));
+  await Promise.allSettled(running().map(({ process }) => process.saw("synced"))); // one that begins later misses what follows
   await actions.unlabel();
   await untilInOrder(cluster.admin, NAMESPACE, undefined, SOON).catch((error) => complaints.push(error.message));
   await delay(QUIET); // events of the last writes arrive
