@@ -1,4 +1,5 @@
 import { systemClock } from "@workqueue/core";
+import { callSafely } from "@workqueue/core/internal";
 import { ApiError, type ApiStatus } from "../client/api_error.ts";
 import type { Client, Query } from "../client/client.ts";
 import { NoAnswerError } from "../client/no_answer_error.ts";
@@ -100,7 +101,7 @@ export class ListWatch<T extends KubeObject> {
       if (signal.aborted) return;
       const wasOpen = this.#close();
       if (error !== undefined) this.#judge(error);
-      this.#options.onRestart();
+      callSafely(this.#options.onRestart, this.#options.onError);
       await this.#wait(error, wasOpen, signal).catch(() => {});
     }
   }
@@ -133,10 +134,10 @@ export class ListWatch<T extends KubeObject> {
   /** Waits before the next try: not at all after a watch that was open. */
   async #wait(error: unknown, wasOpen: boolean, signal: AbortSignal): Promise<void> {
     const { client } = this.#options;
-    if (!client.isAnswering) await client.whenAnswering(signal);
+    if (!client.isAnswering) await client.whenAnswering(signal).catch(() => {}); // rejects if the client is closed
     if (wasOpen) return;
     const { status = 0, retryAfter = 0 } = error instanceof ApiError ? error : {};
-    const isBusy = status === 0 || status === 429 || status >= 500;
+    const isBusy = error === undefined || error instanceof NoAnswerError || status === 429 || status >= 500;
     await sleep(Math.max(retryAfter, this.#backoff.next(MAX_DELAY[isBusy ? "busy" : "other"])), signal);
   }
 
