@@ -13,7 +13,7 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { isConflict } from "../cache/conflict.ts";
 import { ApiError } from "../client/api_error.ts";
-import type { Client } from "../client/client.ts";
+import type { Client, RequestOptions } from "../client/client.ts";
 import { sleep } from "../client/sleep.ts";
 import type { KubeObject } from "../kube_object.ts";
 import { A_TEXT } from "../rules.ts";
@@ -155,14 +155,18 @@ export class LeaderLease {
     if (this.#heldUntil === undefined) return;
     this.#heldUntil = undefined;
     this.#ended.abort(new Error("The lease was released"));
-    await this.#giveBack().catch((error) => isConflict(error) ? this.#giveBack() : Promise.reject(error))
+    const expired = new AbortController();
+    const timer = this.#clock.setTimeout(() => expired.abort(new Error("The lease has expired")), this.#duration);
+    const giveBack = () => this.#giveBack(expired.signal);
+    await giveBack().catch((error) => isConflict(error) ? giveBack() : Promise.reject(error))
       .catch((error) => this.#report(error));
+    this.#clock.clearTimeout(timer);
   }
 
-  async #giveBack(): Promise<void> {
-    const lease = await this.#read(undefined);
+  async #giveBack(signal: AbortSignal): Promise<void> {
+    const lease = await this.#read(signal);
     if (lease?.spec?.holderIdentity !== this.#identity) return;
-    await this.#write(lease, { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1 });
+    await this.#write(lease, { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1 }, { signal });
   }
 
   /** Renews the lease until it is lost or released. */
@@ -222,14 +226,14 @@ export class LeaderLease {
       renewTime,
       ...!isMine &&
         { acquireTime: renewTime, leaseTransitions: lease ? leaseTransitions + 1 : 0 },
-    }, onSent);
+    }, onSent && { onSent });
     return true;
   }
 
   /** Reads the lease, and notes when its version was seen first. Resolves with `undefined` if there is none. */
-  async #read(signal: AbortSignal | undefined): Promise<Lease | undefined> {
+  async #read(signal: AbortSignal): Promise<Lease | undefined> {
     try {
-      const options = { timeout: this.#duration * TIMEOUT, ...(signal && { signal }) };
+      const options = { timeout: this.#duration * TIMEOUT, signal };
       const lease = await this.#client.request<Lease>("GET", `${this.#path}/${this.#options.name}`, options);
       const version = lease.metadata.resourceVersion;
       if (this.#seen?.version !== version) this.#seen = { version, at: this.#clock.now() };
@@ -241,11 +245,15 @@ export class LeaderLease {
   }
 
   /** Replaces the lease, or creates it if there is none. */
-  async #write(lease: Lease | undefined, spec: Lease["spec"], onSent?: () => void): Promise<void> {
+  async #write(
+    lease: Lease | undefined,
+    spec: Lease["spec"],
+    options?: Pick<RequestOptions, "onSent" | "signal">,
+  ): Promise<void> {
     const { name, namespace } = this.#options;
     const [method, path] = lease ? ["PUT", `${this.#path}/${name}`] : ["POST", this.#path];
     const body = { apiVersion: API, kind: "Lease", metadata: { name, namespace }, ...lease, spec };
-    await this.#client.request(method, path, { timeout: this.#duration * TIMEOUT, body, ...(onSent && { onSent }) });
+    await this.#client.request(method, path, { timeout: this.#duration * TIMEOUT, body, ...options });
   }
 
   /** Reports an error, but not that another process was faster. */
