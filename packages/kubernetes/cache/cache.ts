@@ -16,6 +16,16 @@ import { Store } from "./store.ts";
 const MAX_TIMEOUT = 2 ** 31 - 1;
 /** Largest difference of the time between two resyncs from its mean, as a share of it. */
 const RESYNC_JITTER = 0.1;
+/** Metadata that a transform must keep. */
+const NEEDED = [
+  "name",
+  "namespace",
+  "uid",
+  "resourceVersion",
+  "deletionTimestamp",
+  "finalizers",
+  "ownerReferences",
+] as const;
 
 /** Properties that the caches of a manager share. */
 export interface CacheContext {
@@ -25,6 +35,8 @@ export interface CacheContext {
   readonly onError: (error: unknown, where: string) => void;
   /** Called when a watch or a list begins again. */
   readonly onRestart?: ((kind: string) => void) | undefined;
+  /** Stores of all caches of the kind. The cache adds its own. Their type is not public. */
+  readonly stores?: object[];
 }
 
 /**
@@ -67,7 +79,9 @@ export class Cache<T extends KubeObject> {
       onError: this.#report,
     });
     this.#resource = new KindResource(context.client, apiVersion, kind, this.#report);
-    this.#requests = new ObjectRequests(context.client, this.#resource, this.#store);
+    const { client, stores = [] } = context;
+    stores.push(this.#store);
+    this.#requests = new ObjectRequests(client, this.#resource, this.#store, stores as Store<T>[]);
     this.#listWatches = (options.namespaces ?? [undefined]).map((namespace) => this.#listWatch(namespace));
   }
 
@@ -265,7 +279,7 @@ export class Cache<T extends KubeObject> {
     let reduced = { ...object, metadata };
     if (Object.isFrozen(object.metadata)) [metadata, reduced].forEach(Object.freeze); // as in the cluster of tests
     try {
-      reduced = this.#options.transform?.(reduced) ?? reduced;
+      reduced = requireMetadata(this.#options.transform?.(reduced) ?? reduced, reduced);
     } catch (error) {
       this.#report(error);
     }
@@ -278,6 +292,13 @@ export class Cache<T extends KubeObject> {
   }
 
   readonly #report = (error: unknown): void => this.#context.onError(error, `cache of ${this.kind}`);
+}
+
+/** Returns what a transform made of an object. Throws if it lacks metadata that caches and controllers need. */
+function requireMetadata<T extends KubeObject>(transformed: T, { metadata }: T): T {
+  const missing = NEEDED.find((name) => metadata[name] !== undefined && transformed.metadata?.[name] === undefined);
+  if (missing === undefined) return transformed;
+  throw argumentError("transform object", `the result lacks metadata.${missing}`, TypeError);
 }
 
 function targetOf(key: string): { readonly namespace: string | undefined; readonly name: string | undefined } {

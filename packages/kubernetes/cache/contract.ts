@@ -12,8 +12,8 @@ export interface CacheOptions<T extends KubeObject> {
   /** Functions that return the values under which {@linkcode Cache.byIndex} finds an object, by the indexes' names. */
   indexes?: Readonly<Record<string, (object: DeepReadonly<T>) => readonly string[]>> | undefined;
   /**
-   * Returns an object as it is to be cached, such as without fields that nobody reads. It must keep the metadata. The
-   * field `metadata.managedFields` is always dropped.
+   * Returns an object as it is to be cached, such as without fields that nobody reads. It may drop labels and
+   * annotations, and must keep all other metadata. The field `metadata.managedFields` is always dropped.
    */
   transform?: ((object: T) => T) | undefined;
   /** Mean time after which every object gets an attempt although nothing changed. @default {"10h"} */

@@ -40,7 +40,7 @@ export class Indexes<T extends KubeObject> {
   #valuesOf(name: string, object: T | undefined): readonly string[] {
     if (object === undefined) return [];
     try {
-      return this.#functions[name]!(object);
+      return [...this.#functions[name]!(object)];
     } catch (error) {
       this.#onError(error);
       return [];

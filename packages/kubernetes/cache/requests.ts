@@ -1,6 +1,7 @@
+import { argumentError } from "@workqueue/core/internal";
 import { ApiError } from "../client/api_error.ts";
 import type { Client, RequestOptions } from "../client/client.ts";
-import { keyOf, type KubeObject } from "../kube_object.ts";
+import { keyOf, type KubeObject, type ObjectMeta } from "../kube_object.ts";
 import { attempts } from "./attempt.ts";
 import { isConflict } from "./conflict.ts";
 import type { Target } from "./own_write.ts";
@@ -22,18 +23,19 @@ export class ObjectRequests<T extends KubeObject> {
   readonly #client: Client;
   readonly #resource: KindResource;
   readonly #store: Store<T>;
+  readonly #stores: readonly Store<T>[];
 
-  constructor(client: Client, resource: KindResource, store: Store<T>) {
+  /** @param stores All stores of the kind: that of this cache, and those of others. Answers are for all of them. */
+  constructor(client: Client, resource: KindResource, store: Store<T>, stores: readonly Store<T>[]) {
     this.#client = client;
     this.#resource = resource;
     this.#store = store;
+    this.#stores = stores;
   }
 
   /** Sends a request that writes an object. Resolves with the object of the answer, as it is cached. */
   async write(method: "POST" | "PATCH", target: Target, request: ObjectRequest): Promise<T> {
-    const answer = await this.#send(method, target, request) as T;
-    const cached = this.#store.get(keyOf(answer));
-    return cached?.metadata.resourceVersion === answer.metadata.resourceVersion ? cached! : answer;
+    return this.#asCached(await this.#send(method, target, request) as T);
   }
 
   /** Deletes an object. Does nothing if there is none. */
@@ -43,34 +45,52 @@ export class ObjectRequests<T extends KubeObject> {
 
   /** Reads an object, and takes it over into the store. Resolves with `undefined` if there is none. */
   async read(target: Target): Promise<T | undefined> {
-    return await this.#send("GET", target).catch(ignoreAbsence) as T | undefined;
+    const answer = await this.#send("GET", target).catch(ignoreAbsence) as T | undefined;
+    return answer && this.#asCached(answer);
+  }
+
+  #asCached(answer: T): T {
+    const cached = this.#store.get(keyOf(answer));
+    return cached?.metadata.resourceVersion === answer.metadata.resourceVersion ? cached! : this.#store.reduce(answer);
   }
 
   /** Sends a request within the attempt that makes it, and takes over the object that its answer is about. */
   async #send(method: string, target: Target, { subresource, ...options }: ObjectRequest = {}): Promise<Answer> {
     const { namespace, name } = target;
     const resource = await this.#resource.of({ metadata: target });
-    const path = pathOf(resource, namespace, method === "POST" ? undefined : name, subresource);
+    if (method !== "POST" && !name) {
+      throw argumentError(`write ${this.#resource.kind}`, "its name is missing", TypeError);
+    }
+    const path = pathOf(resource, namespace, method === "POST" ? undefined : name);
+    const key = keyOf({ metadata: target });
+    const known = this.#store.get(key)?.metadata.uid;
     const author = attempts.getStore();
-    const known = this.#store.get(keyOf({ metadata: target }));
-    const write = this.#store.begin(target, author);
-    let object: T | undefined;
+    const signal = author && { signal: author.signal };
+    const writes = this.#stores.map((store) => ({ store, write: store.begin(target, author) }));
+    let written: Pick<ObjectMeta, "uid" | "resourceVersion"> | undefined;
     try {
-      const ofAttempt = author && { signal: author.signal, ...(author.check && { onSent: author.check }) };
-      const answer = await this.#client.request<Answer>(method, path, { ...options, ...ofAttempt });
-      const isGone = answer.kind === "Status" || method === "DELETE" && answer.metadata.deletionTimestamp === undefined;
-      if (answer.kind !== "Status") object = answer as T;
-      else if (answer.details?.uid === known?.metadata.uid) object = known;
-      if (object !== undefined) this.#store[isGone ? "forget" : "answer"](write, object);
+      const ofAttempt = { ...signal, ...(author?.check && { onSent: author.check }) };
+      const part = subresource === undefined ? "" : `/${subresource}`;
+      let answer = await this.#client.request<Answer>(method, path + part, { ...options, ...ofAttempt });
+      if (subresource === "scale") answer = await this.#client.request("GET", path, { ...signal }); // was a Scale
+      const isStatus = answer.kind === "Status";
+      const isGone = isStatus || method === "DELETE" && answer.metadata.deletionTimestamp === undefined;
+      written = isStatus ? { uid: answer.details?.uid } : answer.metadata;
+      for (const { store, write } of writes) {
+        if (isGone) store.forget(write, key, written.uid, isStatus ? undefined : answer as T);
+        else store.answer(write, answer as T);
+      }
       return answer;
     } catch (error) {
-      if (method === "GET" && isAbsence(error) && known !== undefined) this.#store.forget(write, known);
+      if (method === "GET" && isAbsence(error) && known !== undefined) {
+        for (const { store, write } of writes) store.forget(write, key, known);
+      }
       // The store's object is outdated. A status without its own part answers 404, too, so the object may be there.
       const isOutdated = name !== undefined && isConflict(error) || method === "PATCH" && isAbsence(error);
       if (isOutdated) await this.read(target).catch(() => {});
       throw error;
     } finally {
-      this.#store.end(write, object);
+      for (const { store, write } of writes) store.end(write, written);
     }
   }
 }

@@ -26,6 +26,8 @@ export class KindResource {
   readonly #client: Client;
   readonly #report: (error: Error) => void;
   #known: Resource | undefined;
+  /** Whether the server must be asked again. */
+  #isForgotten = false;
 
   constructor(client: Client, apiVersion: string, kind: string, report: (error: Error) => void) {
     this.#client = client;
@@ -34,39 +36,46 @@ export class KindResource {
     this.#report = report;
   }
 
-  /** The resource, once the server has told it. */
+  /** The resource that the server has told last; `undefined` if it has told none. */
   get known(): Resource | undefined {
     return this.#known;
   }
 
   /** Notes that the server may no longer know the kind, or know it as another resource. */
   forget(): void {
-    this.#known = undefined;
+    this.#isForgotten = true;
   }
 
   /** Returns the resource for an object. Throws if the server doesn't know the kind, or a namespace is missing. */
   async of({ metadata: { namespace } }: DeepReadonly<KubeObject>): Promise<Resource> {
-    this.#known ??= await this.#ask(attempts.getStore()?.signal ?? new AbortController().signal);
-    if (this.#known === undefined) throw this.#absence();
-    if (this.#known.isNamespaced === (namespace !== undefined)) return this.#known;
-    const rule = this.#known.isNamespaced ? "needs a namespace" : "has no namespace";
+    const known = await this.#current(attempts.getStore()?.signal ?? new AbortController().signal);
+    if (known === undefined) throw this.#absence();
+    if (known.isNamespaced === Boolean(namespace)) return known;
+    const rule = known.isNamespaced ? "needs a namespace" : "has no namespace";
     throw argumentError(`write ${this.kind}`, `an object of this kind ${rule}`, TypeError);
   }
 
   /** Resolves with the path of the objects in a namespace, or of all, once the server knows their kind. */
   async pathIn(namespace: string | undefined, signal: AbortSignal): Promise<string> {
     const backoff = new Backoff();
-    while (this.#known === undefined) {
-      this.#known = await this.#ask(signal);
-      if (this.#known !== undefined) break;
+    for (;;) {
+      const known = await this.#current(signal);
+      if (known !== undefined) {
+        if (namespace === undefined || known.isNamespaced) return pathOf(known, namespace);
+        throw argumentError(`list ${this.kind}`, "the kind has no namespaces, so 'namespaces' can't be set", TypeError);
+      }
       if (backoff.isFresh) this.#report(this.#absence());
       await sleep(backoff.next(MAX_ABSENT), signal);
     }
-    return pathOf(this.#known, this.#known.isNamespaced ? namespace : undefined);
   }
 
-  #ask(signal: AbortSignal): Promise<Resource | undefined> {
-    return discover(this.#client, this.apiVersion, this.kind, signal);
+  /** Resolves with the resource, after asking the server if needed; with `undefined` if it doesn't know the kind. */
+  async #current(signal: AbortSignal): Promise<Resource | undefined> {
+    if (this.#known !== undefined && !this.#isForgotten) return this.#known;
+    const found = await discover(this.#client, this.apiVersion, this.kind, signal);
+    if (found === undefined) return undefined;
+    this.#isForgotten = false;
+    return this.#known = found;
   }
 
   #absence(): Error {
@@ -95,9 +104,8 @@ async function discover(
   }
 }
 
-/** Returns the path of a collection or an object, with its subresource. */
-export function pathOf({ root, plural }: Resource, namespace?: string, name?: string, subresource?: string): string {
+/** Returns the path of a collection or an object. */
+export function pathOf({ root, plural }: Resource, namespace?: string, name?: string): string {
   const collection = namespace ? `${root}/namespaces/${encodeURIComponent(namespace)}/${plural}` : `${root}/${plural}`;
-  return [collection, ...(name === undefined ? [] : [encodeURIComponent(name)]), ...(subresource ? [subresource] : [])]
-    .join("/");
+  return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`;
 }

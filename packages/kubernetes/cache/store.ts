@@ -1,5 +1,5 @@
 import { callSafely } from "@workqueue/core/internal";
-import { keyOf, type KubeObject } from "../kube_object.ts";
+import { keyOf, type KubeObject, type ObjectMeta } from "../kube_object.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Change } from "./change.ts";
 import { Indexes, type IndexFunctions } from "./index.ts";
@@ -47,7 +47,7 @@ export class Store<T extends KubeObject> {
   readonly #indexes: Indexes<T>;
   readonly #writes = new Set<OwnWrite<T>>();
   readonly #listings = new Set<Listing<T>>();
-  /** Objects that this process deleted, until a watch or a list shows that they are gone. */
+  /** Objects that own requests removed, until a watch or a list shows it. Earlier events must not bring them back. */
   readonly #deleted = new Map<string | undefined, T>();
 
   constructor(options: StoreOptions<T>) {
@@ -65,6 +65,11 @@ export class Store<T extends KubeObject> {
 
   list(): T[] {
     return [...this.#objects.values()];
+  }
+
+  /** Returns an object as it would be stored. */
+  reduce(object: T): T {
+    return this.#options.reduce(object);
   }
 
   /** Returns the objects under a value of an index; `undefined` if there is no such index. */
@@ -139,30 +144,28 @@ export class Store<T extends KubeObject> {
 
   /** Takes over the answer to a request, unless it is older than what is known. */
   answer(write: OwnWrite<T>, received: T): void {
-    const isSelected = this.#options.selects(received);
-    const object = this.#options.reduce(received);
-    const { uid, deletionTimestamp, finalizers, deletionGracePeriodSeconds } = object.metadata;
+    const { uid, resourceVersion } = received.metadata;
     if (write.deleted.has(uid) || this.#deleted.has(uid)) return;
-    const key = keyOf(object);
-    if (deletionTimestamp && !finalizers?.length && !deletionGracePeriodSeconds) return this.forget(write, object);
-    if (!isSelected) {
+    const key = keyOf(received);
+    if (isGone(received)) return this.forget(write, key, uid, received);
+    const object = this.#options.reduce(received);
+    if (!this.#options.selects(received)) {
       const before = this.#objects.get(key);
-      if (before && isNewer(object.metadata.resourceVersion, before.metadata.resourceVersion)) {
-        this.#remove(key, object, write.author);
-      }
-      return;
+      if (before === undefined || !isNewer(resourceVersion, before.metadata.resourceVersion)) return;
+      this.#deleted.set(uid, before);
+      return this.#remove(key, object, write.author);
     }
     for (const { answers } of this.#listings) {
       const other = answers.get(key);
-      if (!other || isNewer(object.metadata.resourceVersion, other.metadata.resourceVersion)) answers.set(key, object);
+      if (!other || isNewer(resourceVersion, other.metadata.resourceVersion)) answers.set(key, object);
     }
     this.#put(key, object, write.author);
   }
 
   /** Ends a request. Changes that a watch told meanwhile, and that the request didn't make, are told as others'. */
-  end(write: OwnWrite<T>, answer: T | undefined): void {
+  end(write: OwnWrite<T>, answer: Pick<ObjectMeta, "uid" | "resourceVersion"> | undefined): void {
     this.#writes.delete(write);
-    const { uid, resourceVersion } = answer?.metadata ?? {};
+    const { uid, resourceVersion } = answer ?? {};
     for (const change of write.changes) {
       const { metadata } = change.object;
       const isOwn = answer !== undefined && metadata.uid === uid &&
@@ -171,14 +174,14 @@ export class Store<T extends KubeObject> {
     }
   }
 
-  /** Notes that an object was deleted, as the answer to a request says. */
-  forget(write: OwnWrite<T>, object: T): void {
-    const { uid } = object.metadata;
+  /** Notes that an object was deleted, as the answer to a request says, perhaps with the `last` state of the object. */
+  forget(write: OwnWrite<T>, key: string, uid: string | undefined, last?: T): void {
     for (const listing of this.#listings) listing.deleted.add(uid);
-    if (!write.deleted.has(uid) && this.#options.selects(object)) this.#deleted.set(uid, object);
     for (const other of this.#writes) other.deleted.add(uid);
-    const key = keyOf(object);
-    if (this.#objects.get(key)?.metadata.uid === uid) this.#remove(key, object, write.author);
+    const known = this.#objects.get(key);
+    if (known === undefined || known.metadata.uid !== uid) return;
+    this.#deleted.set(uid, known);
+    this.#remove(key, last === undefined ? known : this.#options.reduce(last), write.author);
   }
 
   #put(key: string, object: T, author: Attempt | undefined, { isFromList = false, isInitial = false } = {}): void {
@@ -218,4 +221,10 @@ export class Store<T extends KubeObject> {
     for (const write of this.#writes) if (write.author !== undefined && write.mayHaveWritten(object)) return write;
     return undefined;
   }
+}
+
+/** Reports whether the server has deleted an object, as nothing holds it any more. Namespaces have own finalizers. */
+function isGone({ metadata, spec }: KubeObject & { readonly spec?: { readonly finalizers?: readonly string[] } }) {
+  const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = metadata;
+  return deletionTimestamp && !finalizers?.length && !deletionGracePeriodSeconds && !spec?.finalizers?.length;
 }

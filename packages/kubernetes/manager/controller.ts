@@ -10,6 +10,7 @@ import {
   systemClock,
   type WorkerPool,
 } from "@workqueue/core";
+import { callSafely } from "@workqueue/core/internal";
 import { type Attempt, attempts } from "../cache/attempt.ts";
 import type { Cache } from "../cache/cache.ts";
 import type { Change } from "../cache/change.ts";
@@ -118,7 +119,12 @@ export class KindController<T extends KubeObject> implements Controller {
 
   #isEvent({ type, object, before }: Change<T>): boolean {
     if (type !== "update" || object.metadata.deletionTimestamp) return true;
-    return this.#options.changed?.(object as never, before as never) ?? true;
+    try {
+      return this.#options.changed?.(object as never, before as never) ?? true;
+    } catch (error) {
+      this.#context.onError(error, `${this.name} ${keyOf(object)}`);
+      return true; // an attempt too many does no harm
+    }
   }
 
   /**
@@ -155,7 +161,9 @@ export class KindController<T extends KubeObject> implements Controller {
       throw this.#failure(key, error);
     } finally {
       this.#attempts.delete(key);
-      this.#context.metrics?.reconciled?.(this.name, result, (systemClock.now() - startedAt) / 1000);
+      const seconds = (systemClock.now() - startedAt) / 1000;
+      const { metrics, onError } = this.#context;
+      callSafely(() => metrics?.reconciled?.(this.name, result, seconds), (error) => onError(error, "metrics"));
     }
   }
 

@@ -56,6 +56,8 @@ export class Manager {
   readonly #client: Client;
   readonly #lease: LeaderLease | undefined;
   readonly #caches: Cache<KubeObject>[] = [];
+  /** Stores of the caches of each kind: the answer to a write is in all of them. */
+  readonly #stores = new Map<string, object[]>();
   readonly #controllers: KindController<KubeObject>[] = [];
   #isRunning = false;
 
@@ -91,7 +93,9 @@ export class Manager {
       fieldManager: name,
       onError: this.#report,
       onRestart: (kind: string) => metrics?.watchRestarted?.(kind),
+      stores: this.#stores.get(`${apiVersion} ${kind}`) ?? [],
     };
+    this.#stores.set(`${apiVersion} ${kind}`, context.stores);
     const cache = new Cache<T>(context, apiVersion, kind, options);
     this.#caches.push(cache as unknown as Cache<KubeObject>);
     metrics?.cacheSize?.(kind, () => cache.size);
@@ -180,7 +184,7 @@ export class Manager {
         run.fail(error);
         run.attempts.abort(error);
         isLost.abort();
-      }).then(() => this.#setLeading(true), () => {});
+      }).then(() => this.#setLeading(true), run.fail);
     }
     if (!ending.aborted) {
       for (const controller of this.#controllers) controller.start(run.attempts.signal, lease && (() => lease.check()));
@@ -199,7 +203,8 @@ export class Manager {
 
   #setLeading(isLeading: boolean): void {
     const { lease, metrics } = this.#options;
-    if (lease !== undefined) metrics?.leading?.(lease.name, isLeading);
+    if (lease === undefined) return;
+    callSafely(() => metrics?.leading?.(lease.name, isLeading), (error) => this.#report(error, "metrics"));
   }
 
   /** Reports attempts that keep the manager from ending, because they ignore their signals. */

@@ -6,7 +6,7 @@ import { fakeCluster } from "@workqueue/kubernetes/testing";
 import { isNewer } from "../../../packages/kubernetes/cache/versions.ts";
 import { fieldTerms, fieldTest, labelTest } from "../../../packages/kubernetes/cache/selectors.ts";
 import { settle } from "../fake_time.ts";
-import { configMap, startCache } from "./started_cache.ts";
+import { type ConfigMap, configMap, startCache } from "./started_cache.ts";
 
 Deno.test("an index finds objects by the values of a function, as they change", async () => {
   using _time = new FakeTime();
@@ -39,6 +39,34 @@ Deno.test("objects are cached as the transform returns them, without managed fie
   assertEquals("managedFields" in found.metadata, false);
 });
 
+Deno.test("objects that are not in the cache are transformed, too", async () => {
+  using _time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create(configMap("a", { x: "1", large: "2" }));
+  await using started = startCache(cluster, {
+    labelSelector: "app=shop",
+    transform: (object) => ({ ...object, data: { x: object.data!["x"]! } }),
+  });
+  await started.cache.synced;
+  assertEquals((await started.cache.fetch("default/a"))?.data, { x: "1" });
+  const wanted = { metadata: { namespace: "default", name: "b" }, data: { x: "1", large: "2" } };
+  assertEquals((await started.cache.create(wanted)).data, { x: "1" });
+});
+
+Deno.test("a transform that drops metadata is reported, and the cache follows the whole object", async () => {
+  using _time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create(configMap("a", { x: "1" }));
+  const transform = ({ data, metadata: { namespace, name } }: ConfigMap) =>
+    ({ data, metadata: { namespace, name } }) as unknown as ConfigMap;
+  await using started = startCache(cluster, { transform });
+  await started.cache.synced;
+  cluster.patch(configMap("a"), { data: { x: "2" } });
+  await settle();
+  assertEquals(started.cache.get("default/a")?.data, { x: "2" });
+  assertEquals(started.errors[0], "Cannot transform object: the result lacks metadata.uid");
+});
+
 for (const code of [undefined, 422]) {
   const source = code === undefined ? "by a watch" : "in pages";
   Deno.test(`in the cluster for tests, nobody can change objects of a cache that lists ${source}`, async () => {
@@ -62,13 +90,17 @@ Deno.test("errors of functions of the program are reported, and the objects are 
   const fail = () => {
     throw new Error("a bug");
   };
-  await using started = startCache(cluster, { transform: fail, indexes: { tag: fail } });
+  await using started = startCache(cluster, {
+    transform: fail,
+    indexes: { tag: fail, none: () => undefined as never },
+  });
   started.cache.subscribe(fail);
   await started.cache.synced;
   cluster.delete(configMap("a"));
   await settle();
   assertEquals(started.told, ["add default/a", "delete default/a"]);
-  assertEquals(new Set(started.errors), new Set(["a bug"]));
+  assertEquals(started.errors.filter((message) => message === "a bug").length, 6);
+  assertEquals(started.errors.filter((message) => message !== "a bug").length, 2); // one for each change of the index
 });
 
 Deno.test("versions are compared as numbers of any length", () => {

@@ -2,7 +2,8 @@
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
-import { fakeCluster } from "@workqueue/kubernetes/testing";
+import { Client } from "@workqueue/kubernetes";
+import { type FakeCluster, fakeCluster } from "@workqueue/kubernetes/testing";
 import { pass, settle, until } from "../fake_time.ts";
 import { configMap, startCache } from "./started_cache.ts";
 
@@ -304,4 +305,41 @@ Deno.test("a cache tells every object from time to time", async () => {
   assertEquals(started.told, ["add default/a"]);
   await pass(time, 122_000, 1000);
   assertEquals(started.told, ["add default/a", "resync default/a"]);
+});
+
+Deno.test("namespaces of a kind without namespaces are an error", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  await using started = startCache(cluster, { namespaces: ["default"] }, "Namespace");
+  await pass(time, 60_000, 1000);
+  assertStringIncludes(started.errors[0]!, "the kind has no namespaces, so 'namespaces' can't be set");
+  assertEquals([started.cache.isSynced, started.cache.size, started.errors.length < 20], [false, 0, true]);
+});
+
+Deno.test("a cache asks for credentials that can't be got at most every five to ten seconds", async () => {
+  using time = new FakeTime();
+  const { transport } = fakeCluster();
+  let asked = 0;
+  const headers = () => {
+    asked++;
+    throw new Error("the login has expired");
+  };
+  const client = new Client({ transport, headers });
+  await using started = startCache({ client } as FakeCluster);
+  await pass(time, 600_000, 1000);
+  assertEquals(asked < 150, true, `${asked} times in ten minutes`);
+  assertEquals(started.errors[0], "the login has expired");
+});
+
+Deno.test("after its client was closed, a cache tries without haste", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  await using started = startCache(cluster);
+  await started.cache.synced;
+  cluster.stop();
+  await pass(time, 2000);
+  cluster.client.close();
+  const before = cluster.requests.length;
+  await pass(time, 60_000, 1000);
+  assertEquals(cluster.requests.length - before < 150, true, `${cluster.requests.length - before} requests`);
 });

@@ -190,7 +190,7 @@ Deno.test("answers and live reads of objects that the selectors don't select sta
   const { cache } = started;
   await cache.synced;
   await cache.create(wanted("b"));
-  assertEquals(await cache.fetch("default/other"), cluster.get("v1", "ConfigMap", "default/other"));
+  assertEquals((await cache.fetch("default/other"))?.metadata.labels, { app: "blog" });
   assertEquals(cache.list().length, 1);
   await cache.patch(cache.get("default/a")!, { metadata: { labels: { hidden: "yes" } } });
   assertEquals(cache.list(), []);
@@ -233,4 +233,92 @@ Deno.test("a change of somebody else during a write of an attempt is told as the
     [["x", "y"], true],
     [["x", "y"], false],
   ]);
+});
+
+Deno.test("a change of the scale is in the cache as a change of the object", async () => {
+  using _time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create({
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "widgets.example.dev" },
+    spec: {
+      group: "example.dev",
+      names: { kind: "Widget", plural: "widgets" },
+      scope: "Namespaced",
+      versions: [{
+        name: "v1",
+        served: true,
+        storage: true,
+        subresources: { scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" } },
+      }],
+    },
+  });
+  await settle();
+  const spec = { color: "red", replicas: 1 };
+  cluster.create({ apiVersion: "example.dev/v1", kind: "Widget", metadata: { namespace: "default", name: "a" }, spec });
+  await using started = startCache(cluster, {}, "Widget");
+  const { cache, changes } = started;
+  await cache.synced;
+  changes.length = 0;
+  const changed = await attempts.run(
+    attempt,
+    () => cache.patch(cache.get("default/a")!, { spec: { replicas: 5 } } as never, { subresource: "scale" }),
+  );
+  await settle();
+  assertEquals([changed.kind, (changed as unknown as { spec: unknown }).spec], ["Widget", {
+    color: "red",
+    replicas: 5,
+  }]);
+  assertEquals(cache.get("default/a"), changed);
+  assertEquals(changes.map(({ type, author }) => [type, author]), [["update", attempt]]);
+});
+
+Deno.test("a namespace stays in the cache until the server has emptied it", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  const held = { namespace: "shop", name: "held", finalizers: ["example.dev/tests"] };
+  cluster.create({ ...configMap("held"), metadata: held });
+  await using started = startCache(cluster, {}, "Namespace");
+  const { cache } = started;
+  await cache.synced;
+  await cache.delete("shop");
+  assertEquals(typeof cache.get("shop")?.metadata.deletionTimestamp, "string");
+  cluster.patch({ ...configMap("held"), metadata: held }, { metadata: { finalizers: null } });
+  await until(time, () => cache.get("shop") === undefined);
+});
+
+Deno.test("an object that a write takes out of the selection is not brought back by a watch that is late", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create(configMap("a", {}, { app: "shop" }));
+  await using started = startCache(cluster, { labelSelector: "app=shop" });
+  const { cache, told } = started;
+  await cache.synced;
+  cluster.failNext({ verb: "watch" }, 503, { times: 3 });
+  cluster.closeWatches();
+  await settle();
+  const changed = await cache.patch(cache.get("default/a")!, { data: { x: "1" } });
+  await cache.patch(changed, { metadata: { labels: { app: null } } } as never);
+  await pass(time, 10_000);
+  assertEquals(told, ["add default/a", "update default/a", "delete default/a"]);
+  cluster.patch(configMap("a"), { metadata: { labels: { app: "shop" } } });
+  await settle();
+  assertEquals(cache.get("default/a")?.data, { x: "1" });
+});
+
+Deno.test("a write needs a name and, for a kind with namespaces, a namespace", async () => {
+  using _time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create(configMap("a"));
+  await using started = startCache(cluster);
+  const { cache } = started;
+  await cache.synced;
+  await settle();
+  const sent = cluster.requests.length;
+  await assertRejects(() => cache.delete("default/"), TypeError, "its name is missing");
+  await assertRejects(() => cache.delete("/a"), TypeError, "needs a namespace");
+  await assertRejects(() => cache.apply({ metadata: { namespace: "default" } }), TypeError, "its name is missing");
+  assertEquals(cluster.requests.length, sent);
 });

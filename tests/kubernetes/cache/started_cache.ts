@@ -31,7 +31,7 @@ export function startCache(
 ): StartedCache {
   const [told, changes, errors] = [[] as string[], [] as Change<ConfigMap>[], [] as string[]];
   const onError = (error: unknown) => void errors.push((error as Error).message);
-  const apiVersion = kind === "ConfigMap" ? "v1" : "example.dev/v1";
+  const apiVersion = ["ConfigMap", "Namespace"].includes(kind) ? "v1" : "example.dev/v1";
   const cache = new Cache<ConfigMap>(
     { client: cluster.client, fieldManager: "tests", onError },
     apiVersion,

@@ -209,3 +209,31 @@ Deno.test("a manager that loses its lease aborts its attempts, sends no more of 
   assertEquals((error as { code?: string }).code, "WQ_LEASE_LOST");
   assertEquals(reasons, ["WQ_LEASE_LOST", "WQ_LEASE_LOST"]);
 });
+
+Deno.test("giving a lease back ends when others can take it anyway, however busy the server is", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  const a = leaseOf(cluster, "a");
+  await acquire(a);
+  cluster.failNext({ resource: "leases" }, 503, { times: 1000, retryAfter: 20 });
+  let isReleased = false;
+  a.lease.release().then(() => isReleased = true);
+  await until(time, () => isReleased, { within: 15_100, step: 1000 });
+});
+
+Deno.test("a manager whose client is closed while it waits for the lease makes no attempt, and rejects", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create(configMap("a"));
+  await acquire(leaseOf(cluster, "other"));
+  let attempts = 0;
+  await using started = startManager(cluster, { reconcile: () => Promise.resolve(void attempts++) }, { lease: NAME });
+  const rejected = assertRejects(() => started.ended, Error, "The client was closed");
+  await pass(time, 1000);
+  cluster.stop();
+  await pass(time, 5000);
+  cluster.client.close();
+  await pass(time, 5000);
+  await rejected;
+  assertEquals(attempts, 0);
+});

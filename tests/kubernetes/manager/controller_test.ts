@@ -101,6 +101,33 @@ Deno.test("an attempt that writes and fails is repeated after its delay, and one
   assertEquals(attempts, before);
 });
 
+Deno.test("a write by another cache of the kind is the attempt's own, and its answer is in all caches", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create(configMap("a"));
+  const manager = new Manager({ name: "tests", client: cluster.client, onError() {} });
+  const configMaps = manager.cache<ConfigMap>("v1", "ConfigMap", { namespaces: ["default"] });
+  const all = manager.cache<ConfigMap>("v1", "Secret");
+  const own = manager.cache<ConfigMap>("v1", "Secret", { labelSelector: "own=yes" });
+  const seen: unknown[] = [];
+  manager.control(configMaps, {
+    owns: [all],
+    async reconcile(object) {
+      const metadata = { namespace: "default", name: "a", labels: { own: "yes" } };
+      const written = await own.apply({ metadata, data: { n: `${seen.length}` } }, { owner: object });
+      seen.push([own.get("default/a"), all.get("default/a")?.data?.["n"] === written.data?.["n"]]);
+      throw new Error("no");
+    },
+  });
+  const stop = new AbortController();
+  const ended = manager.run(stop.signal);
+  await pass(time, 60_000);
+  assertEquals(seen.length < 20, true, `${seen.length} attempts in a minute`);
+  assertEquals(seen.every((pair) => (pair as unknown[])[0] !== undefined && (pair as unknown[])[1]), true);
+  stop.abort();
+  await ended;
+});
+
 Deno.test("the first attempt's own finalizer and writes lead to one more attempt, which sends nothing", async () => {
   using _time = new FakeTime();
   const cluster = fakeCluster();
@@ -122,7 +149,7 @@ Deno.test("the first attempt's own finalizer and writes lead to one more attempt
 });
 
 Deno.test("a change of an owned object is an event of its owner, also for owners without a namespace", async () => {
-  using _time = new FakeTime();
+  using time = new FakeTime();
   const cluster = fakeCluster();
   const namespace = cluster.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   const attempts: string[] = [];
@@ -146,6 +173,13 @@ Deno.test("a change of an owned object is an event of its owner, also for owners
   await settle();
   assertEquals(attempts, ["shop", "shop"]); // the second is for the secret that the first one wrote
   assertEquals(secrets.size, 1);
+  await pass(time, 2000);
+  cluster.failNext({ verb: "watch", resource: "namespaces" }, 404); // the server may no longer know the kind
+  cluster.closeWatches();
+  await settle();
+  cluster.delete({ apiVersion: "v1", kind: "Secret", metadata: { namespace: "shop", name: "a" } });
+  await settle();
+  assertEquals(attempts.length, 4);
   stop.abort();
   await ended;
 });
@@ -192,6 +226,23 @@ Deno.test("a predicate filters updates, but no creation, no deletion and no obje
   await settle();
   assertEquals(names(cleaned), ["held"]);
   assertEquals(cluster.get("v1", "ConfigMap", "default/held"), undefined);
+});
+
+Deno.test("if a predicate throws, the update is an event, and the error is reported", async () => {
+  using _time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create(configMap("a"));
+  let attempts = 0;
+  await using started = startManager(cluster, {
+    changed() {
+      throw new Error("a bug");
+    },
+    reconcile: () => Promise.resolve(void attempts++),
+  });
+  await settle();
+  cluster.patch(configMap("a"), { data: { x: "1" } });
+  await settle();
+  assertEquals([attempts, started.errors], [2, ["configmap default/a: a bug"]]);
 });
 
 Deno.test("a conflict is repeated once at once with the newer object, and then with a delay", async () => {

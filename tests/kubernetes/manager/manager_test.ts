@@ -176,6 +176,35 @@ Deno.test("metrics tell the results of attempts, restarts of watches, and sizes 
   assertEquals(leading, []); // there is no lease
 });
 
+Deno.test("metrics that throw are reported, and change nothing", async () => {
+  using time = new FakeTime();
+  const { InMemoryMetrics } = await import("@workqueue/core");
+  const cluster = fakeCluster();
+  cluster.create(configMap("a"));
+  const fail = () => {
+    throw new Error("a bug");
+  };
+  const metrics = Object.assign(new InMemoryMetrics(), { reconciled: fail, watchRestarted: fail, leading: fail });
+  let attempts = 0;
+  const lease = { name: "leader", namespace: "default" };
+  await using started = startManager(
+    cluster,
+    { reconcile: () => Promise.resolve(void attempts++) },
+    { metrics, lease },
+  );
+  await settle();
+  cluster.closeWatches();
+  await pass(time, 2000);
+  cluster.patch(configMap("a"), { data: { x: "1" } });
+  await settle();
+  assertEquals(attempts, 2);
+  assertEquals(
+    new Set(started.errors),
+    new Set(["metrics: a bug", "cache of ConfigMap: a bug", "cache of Secret: a bug"]),
+  );
+  await started.stop();
+});
+
 Deno.test("a controller uses the caches of its manager, and has a name of its own", () => {
   const { client } = fakeCluster();
   const [one, two] = [new Manager({ name: "one", client }), new Manager({ name: "two", client })];
