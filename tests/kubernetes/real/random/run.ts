@@ -122,7 +122,8 @@ export async function randomRun(runtime: string, seed: number, seconds: number):
   await actions.release();
   const complaints: string[] = [];
   await untilInOrder(cluster.admin, NAMESPACE, undefined, SOON).catch((error) => complaints.push(error.message));
-  await Promise.allSettled(running().map(({ process }) => process.saw("synced"))); // one that begins later misses what follows
+  // A process that begins later doesn't know that a label is gone.
+  await Promise.allSettled(running().map(({ process }) => process.saw("synced")));
   await actions.unlabel();
   await untilInOrder(cluster.admin, NAMESPACE, undefined, SOON).catch((error) => complaints.push(error.message));
   await delay(QUIET); // events of the last writes arrive
