@@ -4,6 +4,7 @@
  */
 
 import type { KubeObject } from "../kube_object.ts";
+import { groupOf } from "./owner.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -51,13 +52,27 @@ export function fieldTerms(selector: string): FieldTerm[] {
   });
 }
 
-/** Returns the test of a field selector. An absent field has the value `""`. */
+/**
+ * Returns the test of a field selector. An absent field has the value `""` and, unless its kind is a custom one, the
+ * zero value of its type.
+ */
 export function fieldTest(terms: readonly FieldTerm[]): (object: KubeObject) => boolean {
-  return (object) => terms.every(({ path, value, isNegative }) => (fieldOf(object, path) === value) !== isNegative);
+  return (object) =>
+    terms.every(({ path, value, isNegative }) => {
+      const found = fieldOf(object, path);
+      const isMet = found === undefined ? zerosOf(object).includes(value) : String(found) === value;
+      return isMet !== isNegative;
+    });
 }
 
-function fieldOf(object: KubeObject, path: string): string {
+function fieldOf(object: KubeObject, path: string): unknown {
   let value: unknown = object;
   for (const name of path.split(".")) value = (value as Record<string, unknown> | null | undefined)?.[name];
-  return String(value ?? "");
+  return value ?? undefined;
+}
+
+/** Returns the texts that an absent field may have. */
+function zerosOf({ apiVersion }: KubeObject): readonly string[] {
+  const group = groupOf(apiVersion);
+  return group.includes(".") && !group.endsWith(".k8s.io") ? [""] : ["", "false", "0"];
 }

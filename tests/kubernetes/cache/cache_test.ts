@@ -133,4 +133,8 @@ Deno.test("selectors select as the server does", () => {
   assertEquals(fieldTest(fieldTerms("metadata.name=a,status.phase!=Failed"))(pod), true);
   assertEquals(fieldTest(fieldTerms("spec.nodeName="))(pod), true);
   assertEquals(fieldTest(fieldTerms("spec.nodeName=b"))(pod), false);
+  const node = { apiVersion: "v1", metadata: { name: "a" }, spec: {} };
+  assertEquals(fieldTest(fieldTerms("spec.unschedulable=false,spec.count!=0"))(node), false);
+  assertEquals(fieldTest(fieldTerms("spec.unschedulable=false,spec.unschedulable!=true"))(node), true);
+  assertEquals(fieldTest(fieldTerms("spec.paused=false"))({ ...node, apiVersion: "example.dev/v1" }), false);
 });
