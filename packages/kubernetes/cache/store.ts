@@ -47,8 +47,10 @@ export class Store<T extends KubeObject> {
   readonly #indexes: Indexes<T>;
   readonly #writes = new Set<OwnWrite<T>>();
   readonly #listings = new Set<Listing<T>>();
-  /** Objects that own requests removed, until a watch or a list shows it. Earlier events must not bring them back. */
+  /** Objects that this process deleted, until a watch or a list shows that they are gone. */
   readonly #deleted = new Map<string | undefined, T>();
+  /** Versions with which own requests took objects out of the selection. Older events must not bring them back. */
+  readonly #left = new Map<string | undefined, string | undefined>();
 
   constructor(options: StoreOptions<T>) {
     this.#options = options;
@@ -84,10 +86,12 @@ export class Store<T extends KubeObject> {
     const { uid } = object.metadata;
     const key = keyOf(object);
     if (type !== "DELETED") {
-      if (!this.#deleted.has(uid)) this.#put(key, object, undefined);
+      const isOld = isNewer(this.#left.get(uid), object.metadata.resourceVersion);
+      if (!isOld && !this.#deleted.has(uid)) this.#put(key, object, undefined);
       return;
     }
     this.#deleted.delete(uid);
+    this.#left.delete(uid);
     for (const write of this.#writes) write.deleted.add(uid);
     const before = this.#objects.get(key);
     const isStale = before && isNewer(before.metadata.resourceVersion, object.metadata.resourceVersion);
@@ -112,6 +116,7 @@ export class Store<T extends KubeObject> {
    */
   replace(listing: Listing<T>, version: string, isInitial: boolean): void {
     this.#listings.delete(listing);
+    this.#left.clear();
     const { found, answers, deleted } = listing;
     for (const [key, answer] of answers) {
       if (listing.covers(answer) && isNewer(answer.metadata.resourceVersion, version)) found.set(key, answer);
@@ -152,7 +157,7 @@ export class Store<T extends KubeObject> {
     if (!this.#options.selects(received)) {
       const before = this.#objects.get(key);
       if (before === undefined || !isNewer(resourceVersion, before.metadata.resourceVersion)) return;
-      this.#deleted.set(uid, before);
+      this.#left.set(uid, resourceVersion);
       return this.#remove(key, object, write.author);
     }
     for (const { answers } of this.#listings) {

@@ -155,7 +155,7 @@ Deno.test("a change of an owned object is an event of its owner, also for owners
   const attempts: string[] = [];
   await using started = startManager(cluster, {}, {});
   await started.stop();
-  const manager = new Manager({ name: "tests", client: cluster.client });
+  const manager = new Manager({ name: "tests", client: cluster.client, onError() {} });
   const namespaces = manager.cache("v1", "Namespace", { fieldSelector: "metadata.name=shop" });
   const secrets = manager.cache<ConfigMap>("v1", "Secret");
   manager.control(namespaces, {
