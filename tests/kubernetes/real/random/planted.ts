@@ -51,7 +51,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: "an event brings back an object that this process deleted",
     file: "cache/store.ts",
-    find: "if (!this.#deleted.has(uid)) this.#put(key, object, undefined);",
+    find: "if (!isOld && !this.#deleted.has(uid)) this.#put(key, object, undefined);",
     replace: "this.#put(key, object, undefined);",
   },
   {
