@@ -18,6 +18,11 @@ export class Reconciler<T extends KubeObject> {
     this.#options = options;
   }
 
+  /** Keys of objects that left the cache, and that need an attempt for that. */
+  get left(): Iterable<string> {
+    return this.#left;
+  }
+
   /** Notes a change. If an object with the finalizer leaves the cache, its label may be gone, and not the object. */
   observe({ type, object }: Change<T>): void {
     const { finalizer } = this.#options;
@@ -41,12 +46,13 @@ export class Reconciler<T extends KubeObject> {
   async #attemptOnce(context: ReconcileContext): Promise<Outcome | void> {
     const { finalizer, reconcile } = this.#options;
     const { key } = context;
-    const left = !this.#cache.get(key) && this.#left.has(key) ? await this.#cache.fetch(key) : undefined;
-    const object = this.#cache.get(key) ?? left;
+    const live = !this.#cache.get(key) && this.#left.has(key) ? await this.#cache.fetch(key) : undefined;
+    const cached = this.#cache.get(key); // the live object, too, if it is selected
+    const object = cached ?? live;
     if (object === undefined) return void this.#left.delete(key);
     const { deletionTimestamp, finalizers = [] } = (object as KubeObject).metadata;
     const isHeld = finalizer !== undefined && finalizers.includes(finalizer);
-    if (deletionTimestamp || object === left) {
+    if (deletionTimestamp || cached === undefined) {
       if (isHeld) await this.#release(object, context);
     } else if (finalizer === undefined || isHeld) {
       return await reconcile.call(this.#options, object, context);

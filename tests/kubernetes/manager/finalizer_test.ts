@@ -95,3 +95,32 @@ Deno.test("if the label of an object is removed, its cleanup is done, and its fi
   assertEquals(finalizersOf(cluster.get("v1", "ConfigMap", "default/a")), undefined);
   assertEquals(started.configMaps.size, 0);
 });
+
+Deno.test("an object whose label is there again is not cleaned up, even if the watch is late", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  const object = configMap("a", {}, { app: "shop" });
+  cluster.create(object);
+  const done: string[] = [];
+  await using _started = startManager(
+    cluster,
+    {
+      finalizer: FINALIZER,
+      cleanup: () => Promise.resolve(void done.push("cleanup")),
+      reconcile: () => Promise.resolve(void done.push("reconcile")),
+    },
+    {},
+    { labelSelector: "app=shop" },
+  );
+  await settle();
+  done.length = 0;
+  cluster.failNext({ verb: "get", resource: "configmaps" }, 500);
+  cluster.patch(object, { metadata: { labels: { app: null } } });
+  await settle();
+  cluster.failNext({ verb: "watch" }, 503, { times: 10 });
+  cluster.closeWatches();
+  cluster.patch(object, { metadata: { labels: { app: "shop" } } });
+  await pass(time, 100, 5);
+  assertEquals(new Set(done), new Set(["reconcile"]));
+  assertEquals(finalizersOf(cluster.get("v1", "ConfigMap", "default/a")), [FINALIZER]);
+});
