@@ -8,8 +8,6 @@ export interface Change<T> {
   readonly object: T;
   /** The object before the change. */
   readonly before: T | undefined;
-  /** Whether the object is from the first list. */
-  readonly isInitial: boolean;
   /** Attempt whose request made the change. */
   readonly author: Attempt | undefined;
 }

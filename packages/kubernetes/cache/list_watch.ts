@@ -226,7 +226,7 @@ export class ListWatch<T extends KubeObject> {
   }
 
   #replace(listing: Listing<T>, version: string): void {
-    this.#options.store.replace(listing, version, !this.#isSynced);
+    this.#options.store.replace(listing, version);
     this.#version = version;
     this.#error = undefined;
     this.#isSynced = true;

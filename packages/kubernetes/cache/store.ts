@@ -114,7 +114,7 @@ export class Store<T extends KubeObject> {
    * Replaces the objects with those of a list, even with older ones: after a restore of the server, versions go back.
    * Only answers that came after the list began, and are newer than it, are kept.
    */
-  replace(listing: Listing<T>, version: string, isInitial: boolean): void {
+  replace(listing: Listing<T>, version: string): void {
     this.#listings.delete(listing);
     this.#left.clear();
     const { found, answers, deleted } = listing;
@@ -130,13 +130,13 @@ export class Store<T extends KubeObject> {
       for (const write of this.#writes) write.deleted.add(before.metadata.uid);
       this.#remove(key, before, undefined);
     }
-    for (const [key, object] of found) this.#put(key, object, undefined, { isFromList: true, isInitial });
+    for (const [key, object] of found) this.#put(key, object, undefined, true);
   }
 
   /** Tells the listeners about every object. */
   resync(): void {
     for (const object of this.#objects.values()) {
-      this.#tell({ type: "resync", object, before: object, isInitial: false, author: undefined });
+      this.#tell({ type: "resync", object, before: object, author: undefined });
     }
   }
 
@@ -189,7 +189,7 @@ export class Store<T extends KubeObject> {
     this.#remove(key, last === undefined ? known : this.#options.reduce(last), write.author);
   }
 
-  #put(key: string, object: T, author: Attempt | undefined, { isFromList = false, isInitial = false } = {}): void {
+  #put(key: string, object: T, author: Attempt | undefined, isFromList = false): void {
     const before = this.#objects.get(key);
     const version = object.metadata.resourceVersion;
     const known = before?.metadata.resourceVersion;
@@ -203,14 +203,14 @@ export class Store<T extends KubeObject> {
     }
     this.#indexes.change(key, before, object);
     this.#objects.set(key, object);
-    this.#tell({ type: before ? "update" : "add", object, before, isInitial, author });
+    this.#tell({ type: before ? "update" : "add", object, before, author });
   }
 
   #remove(key: string, object: T, author: Attempt | undefined): void {
     const before = this.#objects.get(key);
     this.#indexes.change(key, before, undefined);
     this.#objects.delete(key);
-    this.#tell({ type: "delete", object, before, isInitial: false, author });
+    this.#tell({ type: "delete", object, before, author });
   }
 
   /** Tells the listeners. A change during a request that may have made it is the request's until the answer comes. */

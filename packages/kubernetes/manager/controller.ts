@@ -22,9 +22,9 @@ import { keyOf, type KubeObject } from "../kube_object.ts";
 import type { Controller, ControllerMetrics, ControllerOptions, ReconcileResult, Watched } from "./contract.ts";
 import { Reconciler } from "./reconciler.ts";
 
-/** Priority of objects of the first list, and of resyncs, as in controller-runtime. Other events have priority 0. */
+/** Priority of all objects at the start, and of resyncs, as in controller-runtime. Other events have priority 0. */
 const LOW = -100;
-/** Time after which an object of the first list goes before a newer event: half of this. */
+/** Time after which an object from the start goes before a newer event: half of this. */
 const HEAD_START = "10m";
 /** Longest time between an answer of the server and the attempts that failed without one, in milliseconds. */
 const WAKING = 500;
@@ -76,9 +76,14 @@ export class KindController<T extends KubeObject> implements Controller {
     for (const watched of options.watches ?? []) this.#watch(watched);
   }
 
-  /** Starts the attempts. They end when the signal aborts. `check` throws if they may write no longer. */
+  /**
+   * Starts the attempts, with one at each object. They end when the signal aborts. `check` throws if they may write no
+   * longer.
+   */
   start(signal: AbortSignal, check: (() => void) | undefined): void {
     const { concurrency = 5, timeout = "2m" } = this.#options;
+    const keys = [...this.#cache.list().map((object) => keyOf(object as KubeObject)), ...this.#reconciler.left];
+    for (const key of keys) this.queue.add(key, { priority: LOW });
     this.#pool = runWorkers(this.queue, (key, context) => this.#attempt(key, context, check), {
       concurrency,
       timeout,
@@ -129,14 +134,16 @@ export class KindController<T extends KubeObject> implements Controller {
 
   /**
    * Adds the key of an object. An event ends the delay after a failure, unless the attempt itself caused the event:
-   * then an attempt that writes and fails would be repeated without a delay.
+   * then an attempt that writes and fails would be repeated without a delay. Before the start, events are dropped: a
+   * process that waits for the lease would collect the keys of all objects that ever were.
    */
-  #add(key: string, { type, author, isInitial }: Change<unknown>): void {
+  #add(key: string, { type, author }: Change<unknown>): void {
+    if (this.#pool === undefined) return;
     const running = this.#attempts.get(key);
     const isEcho = author?.controller === this && author.key === key;
     if (isEcho && running?.attempt === author) running.isEchoed = true;
     else if (!(isEcho || type === "resync") || !this.#failed.has(key)) {
-      this.queue.add(key, { priority: isInitial || type === "resync" ? LOW : 0 });
+      this.queue.add(key, { priority: type === "resync" ? LOW : 0 });
     }
   }
 

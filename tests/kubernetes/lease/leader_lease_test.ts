@@ -2,7 +2,7 @@
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
-import { LeaderLease } from "@workqueue/kubernetes";
+import { LeaderLease, Manager } from "@workqueue/kubernetes";
 import { fakeCluster } from "@workqueue/kubernetes/testing";
 import type { KubeObject } from "@workqueue/kubernetes";
 import type { FakeCluster } from "@workqueue/kubernetes/testing";
@@ -236,4 +236,33 @@ Deno.test("a manager whose client is closed while it waits for the lease makes n
   await pass(time, 5000);
   await rejected;
   assertEquals(attempts, 0);
+});
+
+Deno.test("a manager that waits for the lease collects no keys, and then attempts the objects that are left", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  const finalizer = "example.dev/tests";
+  const labels = { app: "shop" };
+  const held = { namespace: "default", name: "unlabeled", labels, finalizers: [finalizer] };
+  cluster.create({ ...configMap("unlabeled"), metadata: held });
+  const other = leaseOf(cluster, "other");
+  await acquire(other);
+  const keys: string[] = [];
+  const note = (_object: unknown, { key }: { key: string }) => Promise.resolve(void keys.push(key));
+  const manager = new Manager({ name: "tests", client: cluster.client, lease: NAME });
+  const cache = manager.cache("v1", "ConfigMap", { labelSelector: "app=shop" });
+  const { queue } = manager.control(cache, { finalizer, cleanup: note, reconcile: note });
+  const stop = new AbortController();
+  const ended = manager.run(stop.signal);
+  await settle();
+  cluster.patch(configMap("unlabeled"), { metadata: { labels: { app: null } } });
+  for (const name of ["a", "b", "c"]) cluster.create(configMap(name, {}, labels));
+  for (const name of ["a", "b"]) cluster.delete(configMap(name));
+  await pass(time, 1000);
+  assertEquals([queue.length, cache.size], [0, 1]);
+  await other.lease.release();
+  await until(time, () => keys.length > 1);
+  assertEquals(new Set(keys), new Set(["default/c", "default/unlabeled"]));
+  stop.abort();
+  await ended;
 });
