@@ -93,7 +93,7 @@ export const denoFolders: readonly string[] = [
 ];
 
 /** Folders of tests that no part of `deno task ok` runs, because they take long: they have tasks of their own. */
-export const rareFolders: readonly string[] = ["kubernetes/real"];
+export const rareFolders: readonly string[] = ["kubernetes/real", "site"];
 
 /** Returns the test files in a folder of `tests/` and in its subfolders. */
 export function testsUnder(folder: string): string[] {

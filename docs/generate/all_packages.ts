@@ -20,8 +20,8 @@ const STAND_INS = {
   "@std/testing/time": "./tests/std/testing_time.ts",
 };
 
-/** Folders of code for browsers, which is checked with the types of a browser. */
-const PAGES = ["packages/dashboard/page/", "packages/simulate/page/"];
+/** Folders of code that needs other types: those of a browser, or of VitePress, which checks it when it builds. */
+const OTHER_TYPES = ["packages/dashboard/page/", "packages/simulate/page/", "docs/site/.vitepress/"];
 
 /**
  * Returns the Deno config for tests, benchmarks and docs, which maps the name of each package to a file or an npm
@@ -42,7 +42,7 @@ export function allPackages(): string {
     version,
     exports,
     lock: "./deno.all.lock",
-    exclude: PAGES,
+    exclude: OTHER_TYPES,
     imports,
     compilerOptions,
     fmt,

@@ -1,0 +1,84 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type DefaultTheme, defineConfig } from "vitepress";
+import { documents, otherDocuments, pageOf, PAGES, read, siteLink } from "../repository.ts";
+
+/** Pages of the site are the documents of the repository, where they are, and the generated ones. */
+const rewrites: Record<string, string> = {
+  ...Object.fromEntries(documents.map((path) => [path, pageOf(path)!])),
+  "docs/site/explorer.md": "explorer.md",
+  [`${PAGES}/:page+`]: ":page+",
+};
+
+const { repository } = JSON.parse(readFileSync(new URL("../../../release/project.json", import.meta.url), "utf8"));
+
+const fromHere = (path: string) => fileURLToPath(new URL(`../node_modules/${path}`, import.meta.url));
+
+export default defineConfig({
+  title: "Workqueue",
+  description: "The work queue of Kubernetes controllers, for TypeScript",
+  srcDir: fileURLToPath(new URL("../../..", import.meta.url)),
+  outDir: process.env.SITE_OUT,
+  base: process.env.SITE_BASE ?? "/",
+  srcExclude: ["**/node_modules/**", ...otherDocuments()],
+  rewrites,
+  // The pages are outside of this folder, in whose node_modules Vue is.
+  vite: {
+    resolve: {
+      alias: [
+        { find: /^vue$/, replacement: fromHere("vue/dist/vue.runtime.esm-bundler.js") },
+        { find: /^vue\/server-renderer$/, replacement: fromHere("vue/server-renderer/index.mjs") },
+      ],
+    },
+    ssr: { noExternal: ["vue"] },
+  },
+  markdown: {
+    config(md) {
+      const open = md.renderer.rules.link_open!;
+      md.renderer.rules.link_open = (tokens, index, options, env, self) => {
+        const token = tokens[index]!;
+        const document = documents.find((path) => pageOf(path) === env.relativePath);
+        const href = token.attrGet("href");
+        if (document !== undefined && href !== null) token.attrSet("href", siteLink(document, href));
+        return open(tokens, index, options, env, self);
+      };
+      for (const rule of ["html_block", "html_inline"]) {
+        const html = md.renderer.rules[rule]!;
+        md.renderer.rules[rule] = (...args) =>
+          // Vite finds only pictures whose paths begin with a dot
+          html(...args).replace(/(src|srcset)="(?=\w+\/)/g, '$1="./');
+      }
+    },
+  },
+  themeConfig: {
+    search: { provider: "local" },
+    outline: [2, 3],
+    nav: [
+      { text: "Guide", link: "/docs/", activeMatch: "^/docs/" },
+      { text: "Reference", link: "/reference/", activeMatch: "^/reference/" },
+      { text: "Delays", link: "/explorer" },
+      { text: "Playground", link: "/playground/index.html", target: "_self" },
+    ],
+    sidebar: { "/reference/": referenceSidebar(), "/": guideSidebar() },
+    ...(repository === null ? {} : { socialLinks: [{ icon: "github", link: repository }] }),
+  },
+});
+
+/** Returns the sections of `docs/README.md`, which lists all pages by what a user wants to do. */
+function guideSidebar(): DefaultTheme.SidebarItem[] {
+  const sections: { text: string; items: DefaultTheme.SidebarItem[] }[] = [];
+  for (const line of read("docs/README.md").split("\n")) {
+    const [, section] = /^\*\*(.+)\*\*$/.exec(line) ?? [];
+    if (section !== undefined) sections.push({ text: section, items: [] });
+    const [, text, href] = /^- \[(.+?)\]\((.+?)\)/.exec(line) ?? [];
+    if (text === undefined) continue;
+    const link = `/${siteLink("docs/README.md", href!).replace(/^\.\.\//, "").replace(/^\.\//, "docs/")}`;
+    sections.at(-1)!.items.push({ text: text[0]!.toUpperCase() + text.slice(1), link });
+  }
+  return sections;
+}
+
+function referenceSidebar(): DefaultTheme.SidebarItem[] {
+  const { packages } = JSON.parse(read(`${PAGES}/reference/packages.json`)) as { packages: [string, string][] };
+  return [{ text: "Packages", items: packages.map(([text, folder]) => ({ text, link: `/reference/${folder}/` })) }];
+}

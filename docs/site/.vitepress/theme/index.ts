@@ -1,0 +1,8 @@
+import type { Theme } from "vitepress";
+import DefaultTheme from "vitepress/theme-without-fonts";
+import LimiterExplorer from "./LimiterExplorer.vue";
+
+export default {
+  extends: DefaultTheme,
+  enhanceApp: ({ app }) => void app.component("LimiterExplorer", LimiterExplorer),
+} satisfies Theme;
