@@ -90,6 +90,7 @@ export {
   adaptThrottle,
   AddedAgainError,
   type AnyResult,
+  type CancelledEnding,
   type Ending,
   type FailedEnding,
   type FailingItem,

@@ -77,9 +77,9 @@ export interface WorkSource<T> {
    * @returns Nothing if the ending has been carried out; otherwise a promise, which the pool awaits before the pool
    * ends. The promise resolves to `true` or `undefined` when the ending has been carried out, and to `false` if the
    * lease was lost and the ending doesn't count. The promise resolves to another ending if that was carried out
-   * instead: the item was given up because its limiter threw, or it is retried after all, as for `mayRetry`. The pool
-   * reports both a lost lease and an item that was given up for this reason as errors. The pool also reports a
-   * rejection of the promise, which means that the result is unknown.
+   * instead: the item was given up because its limiter threw, it is retried after all, as for `mayRetry`, or it was
+   * cancelled before the pool was told. The pool reports both a lost lease and an item that was given up for this
+   * reason as errors. The pool also reports a rejection of the promise, which means that the result is unknown.
    * @throws If the lease can't be ended in this way. In that case, nothing has changed. If the handler requested the
    * ending (`requeue`, `requeueAfter`) or was interrupted (`handedBack`), the pool then treats the attempt as failed.
    * If the attempt had already failed, the pool gives the item up.
@@ -88,7 +88,7 @@ export interface WorkSource<T> {
     attempt: WorkAttempt<T>,
     ending: Ending,
     report: (error: unknown, attempt: WorkAttempt<T>) => void,
-  ): void | Promise<void | boolean | GivenUpEnding | FailedEnding>;
+  ): void | Promise<void | boolean | GivenUpEnding | FailedEnding | CancelledEnding>;
 
   /**
    * Called before the pool gives an item up, because it has failed and the number of the attempt is larger than
@@ -286,7 +286,13 @@ export type Ending =
   | FailedEnding
   | GivenUpEnding
   | { readonly kind: "handedBack" }
-  | { readonly kind: "cancelled" };
+  | CancelledEnding;
+
+/** The {@linkcode Ending} of an item that was cancelled during its attempt. */
+export interface CancelledEnding {
+  /** Distinguishes this ending from the others. */
+  readonly kind: "cancelled";
+}
 
 /** The {@linkcode Ending} of an item that failed and is retried. */
 export interface FailedEnding {

@@ -15,8 +15,9 @@
  * `workqueue check` finds mistakes in configs. `workqueue schema` prints the JSON Schema of configs. `workqueue delays`
  * shows the delays of limiters. `workqueue simulate` shows what a config does under a load. `workqueue push` adds lines
  * to a queue on Redis or in a file, `workqueue work` runs a command for its items, and `workqueue status` shows the
- * queue. `workqueue pause` and `workqueue resume` stop and start it in all processes. `workqueue copy` copies it to
- * another file or server. `workqueue dead` lists, redrives and discards its given-up items.
+ * queue. `workqueue pause` and `workqueue resume` stop and start it in all processes. `workqueue cancel` cancels the
+ * work on an item. `workqueue copy` copies the queue to another file or server. `workqueue dead` lists, redrives and
+ * discards its given-up items.
  *
  * @module
  */
@@ -35,6 +36,7 @@ import {
   type SchemaFlags,
   type SimulateFlags,
 } from "./commands/config_flags.ts";
+import { addCancelFlags, type CancelFlags } from "./commands/cancel_flags.ts";
 import { addCopyFlags, type CopyFlags } from "./commands/copy_flags.ts";
 import { addDeadCommands } from "./commands/dead_flags.ts";
 import { addPauseFlags, addResumeFlags } from "./commands/pause_flags.ts";
@@ -58,6 +60,7 @@ export const COMMANDS: readonly string[] = [
   "status",
   "pause",
   "resume",
+  "cancel",
   "copy",
   "work",
   "dead",
@@ -115,6 +118,10 @@ export async function main(args: string[], standardInput: Readable = process.std
     .action(async (flags: QueueFlags) => void (exitCode = await (await pauses()).pauseCommand(flags)));
   addResumeFlags(program.command("resume"))
     .action(async (flags: QueueFlags) => void (exitCode = await (await pauses()).resumeCommand(flags)));
+  addCancelFlags(program.command("cancel")).action(async (key: string, flags: CancelFlags) => {
+    const { cancelCommand } = await import("./commands/cancel_command.ts");
+    exitCode = await cancelCommand(key, flags);
+  });
   addCopyFlags(program.command("copy")).action(async (from: string, to: string, flags: CopyFlags) => {
     const { copyCommand } = await import("./commands/copy_command.ts");
     exitCode = await copyCommand(from, to, flags);

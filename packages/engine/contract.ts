@@ -1,5 +1,6 @@
 import type {
   AddOptions,
+  CancelledFrom,
   DisciplineConfig,
   DisciplineRegistry,
   Duration,
@@ -274,6 +275,26 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
   cancelDelayed(item: T): Promise<boolean>;
 
   /**
+   * Cancels the pending work on an item, in whatever process, and forgets its failures:
+   *
+   * - A ready, blocked or delayed item is taken out of the queue.
+   * - If a process works on the item, the signal of its handler or lease aborts with `reason`: at once, or at the
+   *   latest when the process renews its lease. A failure of that attempt is neither counted nor reported, and the item
+   *   is not retried, however the attempt ends.
+   * - Adds of a processing item before this call no longer make the item ready again. Later adds do.
+   *
+   * @param item The item, or another item with the same key.
+   * @param reason Reason of the signal: a value with a JSON form of at most 10,000 characters, or an error, of which
+   * the process gets the message. By default, an error with the code `WQ_CANCELLED`.
+   * @returns The state in which the item was; `undefined` if there was nothing to cancel, or if a reply was lost and
+   * the call was repeated.
+   * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
+   * `callTimeout`.
+   * @throws {TypeError} (as a rejection) If the item has no valid key, or the reason no valid JSON form.
+   */
+  cancel(item: T, reason?: unknown): Promise<CancelledFrom | undefined>;
+
+  /**
    * Makes a delayed item ready, and puts it behind all items that are already ready. A delayed item can be processing
    * at the same time; it is then handed out once more after the current work on it ends. The item's failure count
    * doesn't change. Does nothing if the item is not delayed.
@@ -537,7 +558,10 @@ export interface RemoteLease<T = string> extends AsyncDisposable {
    * can refuse writes from an earlier holder.
    */
   readonly token: bigint;
-  /** Aborts when the lease may have been lost. From then on, other processes may work on the item. */
+  /**
+   * Aborts when the lease may have been lost. From then on, other processes may work on the item. Also aborts when the
+   * item is cancelled: see {@linkcode RemoteQueue.cancel}.
+   */
   readonly signal: AbortSignal;
   /**
    * Ends the work. If no outcome is given, the attempt counts as a success, and the failures are forgotten. With an

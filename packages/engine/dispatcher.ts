@@ -1,6 +1,15 @@
 import { setImmediate } from "node:timers";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AttemptBucket, Finish, FinishAnswer, GivenUpKey, HandOuts, TakenKey, TurnReply } from "./engine.ts";
+import type {
+  AttemptBucket,
+  Finish,
+  FinishAnswer,
+  GivenUpKey,
+  HandOuts,
+  ProcessListener,
+  TakenKey,
+  TurnReply,
+} from "./engine.ts";
 import { Finishes, type PendingFinish } from "./finishes.ts";
 import type { HeldLease } from "./lease.ts";
 import { Leases } from "./leases.ts";
@@ -49,7 +58,7 @@ export interface Dispatch<T> {
   look(): void;
   /**
    * Reports whether work on a lease may begin. Hands the lease back if it has expired according to this process's
-   * clock.
+   * clock, or if its item was cancelled.
    */
   mayBegin(lease: HeldLease<T>): boolean;
   /** Reports the outcome of the work on a lease to the engine. */
@@ -238,14 +247,18 @@ export class Dispatcher<T> implements Dispatch<T> {
 
   /** Subscribes to the messages for this process. Keeps trying until it succeeds or the dispatcher is closed. */
   async #listen(): Promise<void> {
-    const onResumed = () => {
-      this.#isListening = true;
-      this.look();
+    const listener: ProcessListener = {
+      wake: (delay) => this.#wake(delay),
+      renew: () => this.#leases.renew(),
+      resumed: () => {
+        this.#isListening = true;
+        this.look();
+      },
     };
     while (this.#stopListening === undefined && !this.#isClosed) {
       try {
-        this.#stopListening = await this.#engine.listen(this.#process, (delay) => this.#wake(delay), onResumed);
-        onResumed();
+        this.#stopListening = await this.#engine.listen(this.#process, listener);
+        listener.resumed();
       } catch (error) {
         this.#events.onError(error);
         await sleep(LISTEN_AGAIN);
@@ -380,7 +393,7 @@ export class Dispatcher<T> implements Dispatch<T> {
       const { lease, resolve } = each;
       const answer = answers[i]!;
       this.#sent.delete(each);
-      if (typeof answer === "boolean") this.#leases.delete(lease);
+      if (typeof answer !== "number") this.#leases.delete(lease);
       resolve(answer);
     }
   }
@@ -454,8 +467,9 @@ export class Dispatcher<T> implements Dispatch<T> {
 
   mayBegin(lease: HeldLease<T>): boolean {
     this.#leases.check();
-    if (lease.isLost) lease.giveBack();
-    return !lease.isLost;
+    const mayBegin = !lease.isLost && !lease.isCancelled;
+    if (!mayBegin) lease.giveBack();
+    return mayBegin;
   }
 
   /** Gives each newly arrived lease to a want that has the same bucket. Hands back leases that no want accepts. */

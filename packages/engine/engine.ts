@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { GiveUpReason, RedriveProgress, RetryBudgetOptions } from "@workqueue/core";
+import type { CancelledFrom, GiveUpReason, RedriveProgress, RetryBudgetOptions } from "@workqueue/core";
 
 /** Settings of a queue that apply to all calls of its engine. */
 export interface EngineSettings {
@@ -117,10 +117,11 @@ export interface Finish {
 
 /**
  * Answer to a request to end the work on a key: `true` if the outcome was applied, and `false` if the lease was lost.
- * If the answer is a number, nothing was changed: `given` must be computed again, for this number of failures, or the
- * key must be retried instead of given up.
+ * `"cancelled"` if the key was cancelled during the work, which ended as for `"succeeded"` instead. If the answer is a
+ * number, nothing was changed: `given` must be computed again, for this number of failures, or the key must be retried
+ * instead of given up.
  */
-export type FinishAnswer = boolean | number;
+export type FinishAnswer = boolean | "cancelled" | number;
 
 /** Token bucket from which each attempt takes a token. */
 export interface AttemptBucket {
@@ -136,7 +137,10 @@ export interface AttemptBucket {
 export interface TurnRequest {
   /** Name of the process, which receives messages. */
   readonly process: string;
-  /** Name of the owner of the leases. A process that lost its leases goes on under a new name. */
+  /**
+   * Name of the owner of the leases: that of the process, a dot, and a number. A process that lost its leases goes on
+   * under a new name.
+   */
   readonly owner: string;
   /**
    * Number of leases that the owner believes it has, not counting leases that are finished in this call or in another
@@ -392,6 +396,30 @@ export interface EngineSnapshot extends Counts {
   readonly blockedGroups: readonly BlockedGroup[];
 }
 
+/** Key that was cancelled while an owner had it. */
+export interface CancelledKey {
+  /** Token with which the key was handed out. */
+  readonly token: string;
+  /** Reason, in the form in which it was given to {@linkcode QueueEngine.cancel}. */
+  readonly reason: string;
+}
+
+/** News for an owner that renews its lease. */
+export interface Renewal {
+  /** Cancelled keys that the owner still has. If there are many, some of them. */
+  readonly cancelled: readonly CancelledKey[];
+}
+
+/** Receiver of messages to a process that wants work, or has keys. */
+export interface ProcessListener {
+  /** There may be work, in a number of milliseconds. Only a process that got fewer keys than it wanted is woken. */
+  wake(delay: number): void;
+  /** The process must renew its leases now, because its reply has news of a key that the process has. */
+  renew(): void;
+  /** The connection was restored. Messages may have got lost while it was interrupted. */
+  resumed(): void;
+}
+
 /** Part of an engine that hands out keys to a process, and learns how the work on them ended. */
 export interface HandOuts {
   /** Whether calls are sent immediately. */
@@ -402,8 +430,11 @@ export interface HandOuts {
   /** Ends the work on keys, and takes other keys. May be repeated: the second run gives the same answers. */
   turn(request: TurnRequest): Promise<TurnReply>;
 
-  /** Renews an owner's lease, which covers all of its keys. Resolves to whether the owner still had the lease. */
-  renew(owner: string): Promise<boolean>;
+  /**
+   * Renews an owner's lease, which covers all of its keys. Resolves to news of the keys; `undefined` if the owner did
+   * not have the lease any more.
+   */
+  renew(owner: string): Promise<Renewal | undefined>;
 
   /**
    * Hands back keys that an owner has and whose tokens are not in `known`, because the reply with them was lost. Keys
@@ -414,12 +445,8 @@ export interface HandOuts {
   /** Removes a process that takes no more keys, and hands back the keys that its owner still has. */
   leave(process: string, owner: string): Promise<void>;
 
-  /**
-   * Calls `onWake` when there may be work for a process, with the milliseconds until then. Only a process that got
-   * fewer keys than it wanted is woken. Resolves to an unsubscribe function when no more messages can be missed.
-   * Messages may get lost while the connection is interrupted; `onResumed` is called after each interruption.
-   */
-  listen(process: string, onWake: (delay: number) => void, onResumed: () => void): Promise<() => void>;
+  /** Passes messages to a process. Resolves to an unsubscribe function when no more messages can be missed. */
+  listen(process: string, listener: ProcessListener): Promise<() => void>;
 
   /**
    * Calls `callback` each time a lost connection is restored. Calls that `callback` makes synchronously come before all
@@ -486,6 +513,13 @@ export interface QueueEngine {
 
   /** Cancels a delay. Resolves to whether the key was delayed. */
   cancelDelayed(key: string): Promise<boolean>;
+
+  /**
+   * Cancels the work on a key, and forgets its failures. A ready, blocked or delayed key is taken out. The owner of a
+   * processing key is told to renew its lease, and learns `reason` then. However the work ends, the key is not added
+   * again, unless it was added after this call. Resolves to the state of the key; `undefined` if it had none.
+   */
+  cancel(key: string, reason: string): Promise<CancelledFrom | undefined>;
 
   /** Makes a delayed key ready. Resolves to whether the key was delayed. */
   promoteDelayed(key: string): Promise<boolean>;

@@ -4,6 +4,7 @@ import { classNameOf } from "./class_name.ts";
 import type { RetryLimits } from "@workqueue/core/hooks";
 import type { RemoteLease } from "./contract.ts";
 import type { TakenKey } from "./engine.ts";
+import { readReason } from "./cancel_reason.ts";
 import { type EndAnswer, type LeaseEnding, readOutcome } from "./outcome.ts";
 
 /** Callbacks of a lease, implemented by its queue. */
@@ -12,6 +13,8 @@ export interface LeaseEvents<T> {
   readonly product: string;
   /** Reports the outcome of the work to the engine. Throws if the limiter throws. */
   carryOut(lease: HeldLease<T>, ending: LeaseEnding): Promise<EndAnswer>;
+  /** Called when the item of a lease was cancelled while an attempt of a pool works on it. */
+  onCancelled(lease: HeldLease<T>, reason: unknown): void;
   /** Reports an error that no caller would see. */
   onError(error: unknown): void;
   /** Returns a promise that doesn't have to be awaited, for a call by the user. */
@@ -39,7 +42,12 @@ export class HeldLease<T> implements RemoteLease<T> {
   bucket: string | undefined = undefined;
   readonly #events: LeaseEvents<T>;
   #answer: Promise<EndAnswer> | undefined = undefined;
-  #loss: Error | undefined = undefined;
+  /** Whether the lease may have been lost. */
+  isLost = false;
+  /** Whether the item was cancelled. */
+  isCancelled = false;
+  /** Reason of the signal, if the lease may have been lost or the item was cancelled. */
+  #reason: unknown = undefined;
   /** Created on first use, because most handlers never read their signal. */
   #controller: AbortController | undefined = undefined;
 
@@ -62,20 +70,30 @@ export class HeldLease<T> implements RemoteLease<T> {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#loss !== undefined) this.#controller.abort(this.#loss);
+      if (this.isLost || this.isCancelled) this.#controller.abort(this.#reason);
     }
     return this.#controller.signal;
   }
 
-  /** Whether the lease may have been lost. */
-  get isLost(): boolean {
-    return this.#loss !== undefined;
-  }
-
   /** Marks the lease as possibly lost, and aborts its signal. */
   lose(reason: Error): void {
-    if (this.#loss !== undefined) return;
-    this.#loss = reason;
+    if (this.isLost) return;
+    this.isLost = true;
+    this.#abort(reason);
+  }
+
+  /** Marks the item as cancelled, and aborts the signal. */
+  cancel(text: string): void {
+    if (this.isCancelled || this.#answer !== undefined) return;
+    this.isCancelled = true;
+    const reason = readReason(text);
+    this.#abort(reason);
+    if (this.hasBegun) this.#events.onCancelled(this, reason);
+  }
+
+  /** Aborts the signal, if it has not aborted yet. */
+  #abort(reason: unknown): void {
+    this.#reason ??= reason;
     this.#controller?.abort(reason);
   }
 
@@ -120,7 +138,8 @@ export class HeldLease<T> implements RemoteLease<T> {
   static {
     const title = (lease: HeldLease<unknown>) => `${classNameOf(lease.#events.product, "Lease")} ${inspect(lease.key)}`;
     setInspection<HeldLease<unknown>>(HeldLease.prototype, title, (lease) => {
-      const state = lease.isLost ? "lost" : lease.#answer === undefined ? "processing" : "finished";
+      const isOver = lease.#answer !== undefined;
+      const state = lease.isLost ? "lost" : isOver ? "finished" : lease.isCancelled ? "cancelled" : "processing";
       return `attempt ${lease.attempt}, ${state}`;
     });
   }
@@ -153,6 +172,7 @@ export class HeldLease<T> implements RemoteLease<T> {
 function asOutcome(answer: Promise<EndAnswer>): Promise<boolean> {
   return handled(answer.then((ended) => {
     if (typeof ended === "boolean") return ended;
+    if (ended.kind === "cancelled") return true;
     throw ended.error;
   }));
 }

@@ -1,5 +1,5 @@
 import type { ErrorCode } from "@workqueue/core";
-import type { HandOuts } from "./engine.ts";
+import type { CancelledKey, HandOuts } from "./engine.ts";
 
 /** Part of a lease's interface that `Leases` uses. */
 export interface TimedLease {
@@ -8,6 +8,13 @@ export interface TimedLease {
   readonly hasBegun: boolean;
   /** Called when the engine might hand out the item to another process. */
   lose(reason: Error): void;
+  /** Called when the item was cancelled, perhaps several times. */
+  cancel(reason: string): void;
+}
+
+/** Returns the name of the process of an owner. */
+export function processOf(owner: string): string {
+  return owner.replace(/\.\d+$/, "");
 }
 
 /** Number of renewals in one lease duration. */
@@ -22,6 +29,9 @@ export class Leases<L extends TimedLease> {
   #generation = 0;
   /** Send time of the latest successful call that took or renewed leases. */
   #renewedAt = 0;
+  #isRenewing = false;
+  /** Whether the next renewal must follow the running one, because its reply may not have the latest news. */
+  #mustRenew = false;
   #renewal: ReturnType<typeof setTimeout> | undefined = undefined;
   #end: ReturnType<typeof setTimeout> | undefined = undefined;
 
@@ -99,20 +109,44 @@ export class Leases<L extends TimedLease> {
     this.#renewal = this.#end = undefined;
   }
 
+  /** Renews the leases now, because there is news of one of their items. */
+  renew(): void {
+    if (this.#held.size === 0) return;
+    if (this.#isRenewing) this.#mustRenew = true;
+    else this.#renew();
+  }
+
   async #renew(): Promise<void> {
     const { owner } = this;
     const sentAt = performance.now();
+    this.#isRenewing = true;
     try {
-      const isThere = await this.#engine.renew(owner);
+      const news = await this.#engine.renew(owner);
       if (owner === this.owner && this.#held.size > 0) {
-        if (isThere) this.#renewedAt = Math.max(this.#renewedAt, sentAt);
-        else this.loseAll();
+        if (news === undefined) this.loseAll();
+        else {
+          this.#renewedAt = Math.max(this.#renewedAt, sentAt);
+          this.#cancel(news.cancelled);
+        }
       }
     } catch {
       // If renewals keep failing, the leases expire, and `finish` reports that.
     }
-    if (this.#held.size > 0) this.#renewLater();
-    else this.#renewal = undefined;
+    this.#isRenewing = false;
+    const mustRenew = this.#mustRenew;
+    this.#mustRenew = false;
+    if (this.#held.size === 0) this.#renewal = undefined;
+    else if (mustRenew) this.#renew();
+    else this.#renewLater();
+  }
+
+  #cancel(cancelled: readonly CancelledKey[]): void {
+    if (cancelled.length === 0) return;
+    const reasons = new Map(cancelled.map(({ token, reason }) => [token, reason]));
+    for (const lease of this.#held) {
+      const reason = reasons.get(`${lease.token}`);
+      if (reason !== undefined) lease.cancel(reason);
+    }
   }
 
   #renewLater(): void {

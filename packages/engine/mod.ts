@@ -32,6 +32,7 @@ export type * from "./engine.ts";
 export { retentionOf } from "./given_up.ts";
 export { type Interpreter, planDisciplineFor } from "./interpreter.ts";
 export { type BucketPlan, planBucket, planLimiter, type PlanSettings } from "./limiter_plan.ts";
+export { processOf } from "./leases.ts";
 export { refuseMemoryOptions } from "./memory_options.ts";
 export {
   ADDS_WHILE_DELAYED,

@@ -1,6 +1,6 @@
 import type { Outcome } from "@workqueue/core";
 import { argumentError, invalidArgument, requireDuration, requireOptions } from "@workqueue/core/internal";
-import type { FailedEnding, GivenUpEnding } from "@workqueue/core/hooks";
+import type { CancelledEnding, FailedEnding, GivenUpEnding } from "@workqueue/core/hooks";
 
 /** Outcome of the work on an item. Durations are in milliseconds. */
 export type LeaseEnding =
@@ -11,7 +11,7 @@ export type LeaseEnding =
   | GivenUpEnding;
 
 /** Result of ending a lease: whether the ending was applied, or the ending that replaced it. */
-export type EndAnswer = boolean | FailedEnding | GivenUpEnding;
+export type EndAnswer = boolean | FailedEnding | GivenUpEnding | CancelledEnding;
 
 const ACTION = "finish item";
 

@@ -1,4 +1,5 @@
 import {
+  type CancelledFrom,
   type Duration,
   type GivenUpOptions,
   type GivenUpPage,
@@ -45,6 +46,7 @@ import {
   type WorkSource,
 } from "@workqueue/core/hooks";
 import { setTimeout as delay } from "node:timers/promises";
+import { writeReason } from "./cancel_reason.ts";
 import { classNameOf } from "./class_name.ts";
 import type {
   QueueCounts,
@@ -202,6 +204,9 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     this.#leaseEvents = {
       product: engine.product,
       carryOut: (lease, ending) => this.#carryOut(lease, ending),
+      onCancelled: ({ key }, reason) => {
+        for (const source of this.#sources) source.tell({ key, kind: "cancelled", reason });
+      },
       onError: this.#errors.write,
       call: (promise) => this.#errors.call(promise),
     };
@@ -294,6 +299,11 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
 
   cancelDelayed(item: T): Promise<boolean> {
     return this.#call("cancel item", () => this.#engine.cancelDelayed(this.#items.keyOf("cancel item", item)));
+  }
+
+  cancel(item: T, reason?: unknown): Promise<CancelledFrom | undefined> {
+    const action = "cancel item";
+    return this.#call(action, () => this.#engine.cancel(this.#items.keyOf(action, item), writeReason(reason)));
   }
 
   promoteDelayed(item: T): Promise<boolean> {
@@ -661,7 +671,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
 
   /**
    * Reports the outcome of the work on an item to the engine. Resolves to the ending that replaced `ending`, if the
-   * limiter threw, or if the item was to be given up and has retries left.
+   * item was cancelled, if the limiter threw, or if the item was to be given up and has retries left.
    */
   async #tellEnd(lease: HeldLease<T>, ending: LeaseEnding, finish: Finish): Promise<EndAnswer> {
     let instead: FailedEnding | GivenUpEnding | undefined;
@@ -669,6 +679,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     try {
       for (;;) {
         const answer = await this.#dispatcher.finish(lease, finish);
+        if (answer === "cancelled") return { kind: answer };
         if (typeof answer === "boolean") {
           if (answer && IS_RETRY[(instead ?? ending).kind]) this.#metrics?.retried();
           return answer && instead !== undefined ? instead : answer;

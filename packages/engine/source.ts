@@ -59,6 +59,7 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
   #wait: Wait<T> | undefined = undefined;
   /** Leases that have arrived but that the pool has not taken yet. */
   #brought: HeldLease<T>[] = [];
+  #onNews: ((news: HeldNews) => void) | undefined = undefined;
   /** Lease that the pool has waited for, until its attempt begins. */
   #first: HeldLease<T> | undefined = undefined;
 
@@ -163,9 +164,15 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
     return true;
   }
 
-  watchHeld(_callback: (news: HeldNews) => void, tellsAdds: boolean): () => void {
+  watchHeld(callback: (news: HeldNews) => void, tellsAdds: boolean): () => void {
     if (tellsAdds) throw argumentError("run workers", `'whileProcessing: "abort"' is for queues in memory`);
-    return () => {};
+    this.#onNews = callback;
+    return () => void (this.#onNews = undefined);
+  }
+
+  /** Tells the pool what has happened to an item on which it may be working. */
+  tell(news: HeldNews): void {
+    this.#onNews?.(news);
   }
 
   watchForgotten(): () => void {

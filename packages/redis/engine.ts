@@ -1,4 +1,4 @@
-import type { RetryBudgetOptions } from "@workqueue/core";
+import type { CancelledFrom, RetryBudgetOptions } from "@workqueue/core";
 import { withCode } from "@workqueue/core/internal";
 import {
   type Counts,
@@ -14,7 +14,9 @@ import {
   type KeptPage,
   type KeptSelection,
   planBucket,
+  type ProcessListener,
   type RankedEntry,
+  type Renewal,
   type Retention,
   type StoredKey,
   type StoredPage,
@@ -26,7 +28,7 @@ import { RedisConnectionError } from "./connection/errors.ts";
 import type { Partitioning } from "./partitioning.ts";
 import { PRODUCT } from "./product.ts";
 import { NOT_DEFINED } from "./scripts/define.ts";
-import { GONE } from "./scripts/prelude.ts";
+import { GONE, RENEW } from "./scripts/prelude.ts";
 import { type ArgumentsOf, type ReplyOf, type RowOf, SCRIPTS, type Scripts } from "./scripts/script.ts";
 
 /** Settings of a queue, with its first limiter. */
@@ -159,6 +161,10 @@ export class RedisEngine implements Engine {
     return this.#run("cancelDelayed", { key });
   }
 
+  cancel(key: string, reason: string): Promise<CancelledFrom | undefined> {
+    return this.#run("cancel", { key, reason });
+  }
+
   promoteDelayed(key: string): Promise<boolean> {
     return this.#run("promoteDelayed", { key });
   }
@@ -236,8 +242,9 @@ export class RedisEngine implements Engine {
     }, finishes.map(rowOf));
   }
 
-  renew(owner: string): Promise<boolean> {
-    return this.#run("renew", { owner, leaseMs: this.settings.leaseDuration });
+  async renew(owner: string): Promise<Renewal | undefined> {
+    const { isThere, cancelled } = await this.#run("renew", { owner, leaseMs: this.settings.leaseDuration });
+    return isThere ? { cancelled } : undefined;
   }
 
   /** Hands back keys in several calls. Keys that were handed out after the first of them are kept. */
@@ -355,9 +362,10 @@ export class RedisEngine implements Engine {
     return this.#run("snapshot", { limit, hasItems: this.settings.hasItems });
   }
 
-  listen(process: string, onWake: (delay: number) => void, onResumed: () => void): Promise<() => void> {
+  listen(process: string, { wake, renew, resumed }: ProcessListener): Promise<() => void> {
     const channel = `workqueue:{${this.settings.name}}:wake:${process}`;
-    return this.#connection.subscribe(channel, (us) => onWake(Number(us) / 1000), onResumed);
+    const onMessage = (message: string) => message === RENEW ? renew() : wake(Number(message) / 1000);
+    return this.#connection.subscribe(channel, onMessage, resumed);
   }
 
   onReconnect(callback: () => void): () => void {

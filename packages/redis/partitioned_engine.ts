@@ -1,4 +1,4 @@
-import type { RetryBudgetOptions } from "@workqueue/core";
+import type { CancelledFrom, RetryBudgetOptions } from "@workqueue/core";
 import type {
   Counts,
   EngineLimiter,
@@ -91,6 +91,10 @@ export class PartitionedRedisEngine implements PartitionedEngine {
 
   async cancelDelayed(key: string): Promise<boolean> {
     return await (await this.#engineOf(key)).cancelDelayed(key);
+  }
+
+  async cancel(key: string, reason: string): Promise<CancelledFrom | undefined> {
+    return await (await this.#engineOf(key)).cancel(key, reason);
   }
 
   async promoteDelayed(key: string): Promise<boolean> {

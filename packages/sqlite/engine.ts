@@ -1,4 +1,4 @@
-import type { RetryBudgetOptions } from "@workqueue/core";
+import type { CancelledFrom, RetryBudgetOptions } from "@workqueue/core";
 import { matcherOf } from "@workqueue/core/internal/policy";
 import type {
   Counts,
@@ -12,7 +12,9 @@ import type {
   KeptKey,
   KeptPage,
   KeptSelection,
+  ProcessListener,
   RankedEntry,
+  Renewal,
   Retention,
   StoredKey,
   StoredPage,
@@ -26,6 +28,7 @@ import type { Durability } from "./database/file_connection.ts";
 import { PRODUCT } from "./product.ts";
 import { addEntries, type AddSettings, keepPayload } from "./store/adds.ts";
 import { addAfter, come, makeDueReady } from "./store/arrivals.ts";
+import { cancel, cancelledKeysOf, renewalAddress } from "./store/cancels.ts";
 import { restoreGivenUp, restoreKeys, storedKeys } from "./store/copies.ts";
 import { countKeys } from "./store/counts.ts";
 import { putBack } from "./store/hand_backs.ts";
@@ -62,8 +65,6 @@ export interface SqliteEngineSettings extends EngineSettings {
 const MAX_ENTRIES = 200;
 /** Maximum number of given-up keys that a list checks. */
 const MAX_CHECKED = 10_000;
-
-type Wake = (delay: number) => void;
 
 /** Calls from one queue to its file. Doesn't handle leases or timers. */
 export class SqliteEngine implements Engine {
@@ -163,6 +164,10 @@ export class SqliteEngine implements Engine {
     });
   }
 
+  cancel(key: string, reason: string): Promise<CancelledFrom | undefined> {
+    return this.#call(this.#durability, (queue) => cancel(queue, key, reason));
+  }
+
   promoteDelayed(key: string): Promise<boolean> {
     return this.#call(this.#durability, (queue) => {
       const item = queue.tx.item(key);
@@ -199,15 +204,15 @@ export class SqliteEngine implements Engine {
     return this.#call("normal", (queue) => turn(queue, request, settings), keys);
   }
 
-  renew(owner: string): Promise<boolean> {
+  renew(owner: string): Promise<Renewal | undefined> {
     const lease = this.settings.leaseDuration * 1000;
     return this.#call("normal", (queue) => {
       const { state, now } = queue.tx;
       hear(queue, lease);
-      if (queue.owners.leaseOf(owner) !== "valid") return false;
+      if (queue.owners.leaseOf(owner) !== "valid") return undefined;
       queue.owners.renew(owner, lease);
       if (state.duty?.owner === owner) state.duty.ends = now + lease;
-      return true;
+      return { cancelled: cancelledKeysOf(queue, owner) };
     });
   }
 
@@ -392,8 +397,12 @@ export class SqliteEngine implements Engine {
     });
   }
 
-  listen(process: string, onWake: Wake): Promise<() => void> {
-    return Promise.resolve(this.#database.messages.listen(process, onWake));
+  listen(process: string, { wake, renew }: ProcessListener): Promise<() => void> {
+    const { messages } = this.#database;
+    const stops = [messages.listen(process, wake), messages.listen(renewalAddress(process), renew)];
+    return Promise.resolve(() => {
+      for (const stop of stops) stop();
+    });
   }
 
   onReconnect(): () => void {

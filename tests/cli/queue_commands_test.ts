@@ -63,6 +63,27 @@ queueTest("queue commands: pause holds for all processes until resume", async (s
   await lease.finish();
 });
 
+queueTest("queue commands: cancel takes an item out, and aborts a running attempt", async (shared) => {
+  await using workspace = new Workspace();
+  await using queue = shared.open();
+  await queue.add("a");
+  await queue.addAfter("b", "1h");
+  const cancel = (key: string, ...args: string[]) => workspace.run(["cancel", key, ...shared.args, ...args]);
+  const lease = await queue.get();
+  assertFalse(lease.shutdown);
+  assertEquals(await cancel("b"), { code: 0, stdout: "Cancelled b: it was delayed.\n", stderr: "" });
+  assertEquals(await cancel("a", "--reason", "too old"), {
+    code: 0,
+    stdout: "Cancelled a: the process that works on it is told, and it is not retried.\n",
+    stderr: "",
+  });
+  await until(() => lease.signal.aborted, "the process is told");
+  assertEquals([lease.signal.reason, await lease.finish({ requeue: true })], ["too old", true]);
+  const { code, stdout } = await cancel("a");
+  assertEquals(code, 1);
+  assertMatch(stdout, /^a is neither waiting nor running in '.+'\.\n$/);
+});
+
 Deno.test("queue commands: a file that is not there is neither paused nor created", async () => {
   await using workspace = new Workspace();
   for (const command of ["pause", "resume"]) {

@@ -101,6 +101,14 @@ export function engineCopiesSuite(engineTest: EngineTest): void {
     ]);
   });
 
+  engineTest("copies: a processing key that was cancelled is listed only if it was added again", async (bench) => {
+    await bench.add("a", "b", "c");
+    await bench.take("o", 3);
+    for (const key of ["a", "b"]) await bench.engine.cancel(key, "");
+    await bench.add("b");
+    assertEquals((await storedIn(bench.engine, true)).map(({ key }) => key).sort(), ["b", "c"]);
+  });
+
   engineTest("copies: given-up keys keep their errors, times and payloads, and can be redriven", async (bench) => {
     const engine = bench.open({ hasItems: true });
     await engine.add([{ key: "a", payload: "1" }, { key: "b", payload: "2" }]);

@@ -61,6 +61,7 @@ const anyQueue = [
       priority,
     }),
   },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("cancel"), key }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("cancelDelayed"), key }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("promoteDelayed"), key }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("forget"), key }) },

@@ -23,6 +23,7 @@ const step = fc.oneof(
       kind: fc.constantFrom("succeeded", "succeeded", "done", "retry", "handedBack"),
     }),
   },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("cancel"), key: fc.constantFrom(...KEYS) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("finishOld"), which: fc.nat(20) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("renew"), owner }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("loseReply"), owner, isNoticed: fc.boolean() }) },
@@ -33,6 +34,7 @@ const step = fc.oneof(
 type Step =
   | { do: "add"; key: string }
   | { do: "addAfter"; key: string; ms: number }
+  | { do: "cancel"; key: string }
   | { do: "take"; owner: string; wanted: number }
   | { do: "renew"; owner: string }
   | { do: "loseReply"; owner: string; isNoticed: boolean }
@@ -47,6 +49,8 @@ interface Hold {
   /** Number of adds, of any key, before this lease was handed out. */
   readonly adds: number;
   isOver: boolean;
+  /** Whether the key was cancelled after this hand-out. */
+  isCancelled?: boolean;
   /** Whether the lease's owner was notified of the loss. The lease remains valid until the engine takes it away. */
   isLost?: boolean;
 }
@@ -75,6 +79,14 @@ class Owners {
       case "addAfter":
         this.#owed.set(step.key, ++this.#adds);
         return step.do === "add" ? await bench.add(step.key) : await bench.addAfter(step.ms, step.key);
+      case "cancel": {
+        const state = await bench.engine.cancel(step.key, "enough");
+        this.#owed.delete(step.key);
+        if (state !== "running") return;
+        const hold = this.holds.findLast(({ key }) => key === step.key);
+        if (hold !== undefined) hold.isCancelled = true;
+        return;
+      }
       case "take":
         return await this.take(step.owner, step.wanted);
       case "finish": {
@@ -84,7 +96,13 @@ class Owners {
       case "finishOld":
         return await this.finish(this.holds[step.which % this.holds.length], "succeeded");
       case "renew": {
-        const isThere = await bench.engine.renew(step.owner);
+        const news = await bench.engine.renew(step.owner);
+        const isThere = news !== undefined;
+        if (isThere && this.#isAlive(step.owner)) {
+          const cancelled = this.#heldBy(step.owner).filter(({ isCancelled }) => isCancelled);
+          const told = new Map(news.cancelled.map(({ token, reason }) => [token, reason]));
+          for (const { token } of cancelled) assertEquals(told.get(token), "enough", "the owner is told");
+        }
         if (this.#isAlive(step.owner) && this.#heldBy(step.owner).length > 0) {
           assert(isThere, "a lease that is not over can be renewed");
         }
@@ -138,12 +156,14 @@ class Owners {
     const isNewest = hold === this.holds.findLast(({ key }) => key === hold.key);
     const counts = await this.bench.finish(hold.key, hold.token, kind);
     if (hold.isOver && !hold.isLost) assertEquals(counts, false, "what is over does not count");
-    else if (!hold.isLost && this.#isAlive(hold.owner)) assertEquals(counts, true, "what is processing counts");
+    else if (!hold.isLost && this.#isAlive(hold.owner)) {
+      assertEquals(counts, hold.isCancelled ? "cancelled" : true, "what is processing counts");
+    }
     hold.isOver = true;
     hold.isLost = false;
     if (!counts) return;
     assert(isNewest, "only the newest token of a key counts");
-    const isFinal = kind === "succeeded" || kind === "done";
+    const isFinal = counts === "cancelled" || kind === "succeeded" || kind === "done";
     if (isFinal && hold.adds >= (this.#owed.get(hold.key) ?? 0)) this.#owed.delete(hold.key);
   }
 

@@ -223,6 +223,20 @@ const PROOFS: Readonly<Record<number, Proof>> = {
     );
     assertEquals(await countsOf(bench.engine), { ...NONE, blocked: 1, processing: 4, failing: 3 });
   }],
+  22: ["holds", async (bench) => {
+    const other = bench.open({});
+    await bench.add("a", "b");
+    await bench.addAfter(10, "c");
+    const { taken: [a] } = await bench.take("o");
+    await bench.add("a");
+    const states = [];
+    for (const key of ["a", "b", "c", "d"]) states.push(await other.cancel(key, `why ${key}`));
+    assertEquals(states, ["running", "ready", "delayed", undefined]);
+    assertEquals(await bench.engine.renew("o"), { cancelled: [{ token: a!.token, reason: "why a" }] });
+    assertEquals(await bench.finish("a", a!.token, "retry"), "cancelled");
+    await bench.pass(1000);
+    assertEquals(await countsOf(other), NONE);
+  }],
 };
 
 /**

@@ -14,8 +14,16 @@ import {
   type WorkLease,
 } from "@workqueue/core";
 import { totalsOf } from "@workqueue/core/metrics";
-import type { Engine, EngineLimiter, EngineSettings, EngineSnapshot, Entry, Finish } from "@workqueue/engine";
-import type { DisciplinePlan } from "@workqueue/engine";
+import type {
+  DisciplinePlan,
+  Engine,
+  EngineLimiter,
+  EngineSettings,
+  EngineSnapshot,
+  Entry,
+  Finish,
+  FinishAnswer,
+} from "@workqueue/engine";
 import { planDiscipline } from "../../packages/engine/discipline_plan.ts";
 import { planLimiter } from "../../packages/engine/limiter_plan.ts";
 import { inspectionOf } from "@workqueue/core/hooks";
@@ -62,7 +70,7 @@ export type Operation =
     readonly byHolder: boolean;
     readonly priority?: number | undefined;
   }
-  | { readonly do: "cancelDelayed" | "promoteDelayed" | "forget"; readonly key: number }
+  | { readonly do: "cancel" | "cancelDelayed" | "promoteDelayed" | "forget"; readonly key: number }
   | { readonly do: "pauseGroup"; readonly key: number; readonly units: number }
   | { readonly do: "resumeGroup"; readonly key: number }
   | { readonly do: "turn"; readonly ends: readonly End[]; readonly wanted: number }
@@ -113,6 +121,8 @@ interface Processing {
   readonly lease: WorkLease<Item | string>;
   readonly key: string;
   readonly token: string;
+  /** Whether the key was cancelled during this hand-out. */
+  isCancelled?: boolean;
 }
 
 export class Twins {
@@ -200,6 +210,14 @@ export class Twins {
         memory.addRateLimited(item, { minDelay, priority });
         return await addRateLimited(engine, entryOf(item), { isNewest: lease === undefined, minDelay, priority });
       }
+      case "cancel": {
+        const key = this.#key(operation.key);
+        const state = memory.cancel(this.#unversioned(key));
+        const processing = this.#processing.find((each) => each.key === key);
+        assertEquals(state === "running", processing !== undefined);
+        if (processing !== undefined) processing.isCancelled = true;
+        return assertEquals(await engine.cancel(key, ""), state, "the state of what is cancelled");
+      }
       case "cancelDelayed": {
         const key = this.#key(operation.key);
         return assertEquals(await engine.cancelDelayed(key), memory.cancelDelayed(this.#unversioned(key)));
@@ -268,6 +286,7 @@ export class Twins {
 
   async #turn(ends: readonly End[], wanted: number): Promise<void> {
     const finishes: Finish[] = [];
+    const expected: FinishAnswer[] = [];
     const { discipline, retryBudget } = this.#options;
     const each = discipline && retryBudget ? ends.slice(0, 1) : ends;
     for (const { which, kind: wished, delay: units, priority } of each) {
@@ -280,10 +299,16 @@ export class Twins {
       const isRetry = kind === "retry" || kind === "failed";
       const delay = isRetry ? this.#retryDelay(units) : Math.max(units, 0) * UNIT;
       const reason = isRetry ? `error ${processing.token}` : "";
-      const { key, token, lease } = processing;
+      const { key, token, lease, isCancelled = false } = processing;
       const rank = kind === "requeueAfter" || kind === "retry" ? priority : undefined;
       const finish: Finish = { key, token, kind, delay, reason, priority: rank };
       finishes.push(asked(this.#engine, finish, this.#memory.numRequeues(lease.item)));
+      expected.push(isCancelled ? "cancelled" : true);
+      if (isCancelled) {
+        this.#memory.forget(lease.item);
+        lease[Symbol.dispose]();
+        continue;
+      }
       if (isRetry) this.#errors.set(processing.key, reason);
       this.#endInMemory(processing, kind, delay, rank ?? lease.priority);
     }
@@ -291,7 +316,7 @@ export class Twins {
     const failures = leases.map(({ item }) => this.#memory.numRequeues(item));
     const { answers, taken, pauseMs, isLost, isAlone, givenUp } = await this.#ask(finishes, wanted);
     assertEquals([isLost, isAlone, givenUp], [false, false, []]);
-    assertEquals(answers, finishes.map(() => true), "what is processing counts");
+    assertEquals(answers, expected, "what is processing counts");
     assertEquals(taken.map(({ key }) => key), leases.map(({ item }) => keyOf(item)), "what is handed out");
     assertEquals(taken.map((each) => each.failures), failures, "failures of what is handed out");
     assertEquals(taken.map(({ priority = 0 }) => priority), leases.map(({ priority }) => priority), "priorities");

@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { setImmediate } from "node:timers";
 import { FakeTime } from "@std/testing/time";
-import type { Finish, HandOuts, TakenKey, TurnReply, TurnRequest } from "@workqueue/engine";
+import type { Finish, HandOuts, ProcessListener, Renewal, TakenKey, TurnReply, TurnRequest } from "@workqueue/engine";
 import type { Want } from "../../packages/engine/dispatcher.ts";
 import { HeldLease } from "../../packages/engine/lease.ts";
 import { PartitionedDispatcher } from "../../packages/engine/partitioned_dispatcher.ts";
@@ -69,8 +69,8 @@ class Partition implements HandOuts {
     };
   }
 
-  async renew(): Promise<boolean> {
-    return await Promise.resolve(true);
+  async renew(): Promise<Renewal> {
+    return await Promise.resolve({ cancelled: [] });
   }
 
   async release(): Promise<string[]> {
@@ -79,8 +79,8 @@ class Partition implements HandOuts {
 
   async leave(): Promise<void> {}
 
-  listen(_process: string, onWake: (delay: number) => void): Promise<() => void> {
-    this.#wake = onWake;
+  listen(_process: string, { wake }: ProcessListener): Promise<() => void> {
+    this.#wake = wake;
     return Promise.resolve(() => {});
   }
 
@@ -107,6 +107,7 @@ class Workers implements Want<string> {
             throw error;
           },
           call: (promise) => promise,
+          onCancelled() {},
           carryOut: async (lease, { kind }) => {
             await this.dispatcher.finish(lease, finishOf(lease, kind));
             return true;

@@ -107,4 +107,11 @@ export const rulesOnRedis: readonly RuleOnEngine[] = [
     verdict: "holds",
     why: "For all processes together: [retry budgets](#retry-budgets). Items of lost processes need no budget.",
   },
+  {
+    number: 22,
+    rule: "Cancelling",
+    verdict: "holds",
+    why:
+      "For all processes together. A message tells the process that works on the item, or its next renewal of the lease.",
+  },
 ];

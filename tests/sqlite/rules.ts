@@ -112,4 +112,11 @@ export const rulesOnSqlite: readonly RuleOnEngine[] = [
     verdict: "holds",
     why: "[What is on the disk, and when](#durability)",
   },
+  {
+    number: 22,
+    rule: "Cancelling",
+    verdict: "holds",
+    why:
+      "For all processes together. A message tells the process that works on the item, or its next renewal of the lease.",
+  },
 ];

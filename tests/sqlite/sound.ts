@@ -19,7 +19,7 @@ const WRONG_ITEMS: Readonly<Record<string, string>> = {
   "a delay that ended": "due IS NULL AND (due_priority <> 0 OR due_is_retry <> 0 OR is_folding <> 0)",
   "a token without an owner": "(token IS NULL) <> (owner IS NULL)",
   "a hold that ended":
-    "token IS NULL AND (is_added_again <> 0 OR held_priority <> 0 OR coalesce(held_place, note) IS NOT NULL)",
+    "token IS NULL AND (is_added_again <> 0 OR held_priority <> 0 OR coalesce(held_place, note, cancelled) IS NOT NULL)",
   "an owner that is gone":
     "owner IS NOT NULL AND NOT EXISTS (SELECT 1 FROM owners WHERE owners.id = owner AND owners.queue = items.queue)",
   "a key that is given up too":

@@ -30,7 +30,7 @@ export class TimedQueues extends TimedEngineQueues implements AsyncDisposable {
       clock: () => this.time,
       ...this.settingsOf(options),
     });
-    engine.listen = (_process, onWake) => Promise.resolve(this.listen(() => onWake(0)));
+    engine.listen = (_process, { wake }) => Promise.resolve(this.listen(() => wake(0)));
     return this.queueOn(this.#countedCalls(engine), options);
   }
 

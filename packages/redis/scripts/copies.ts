@@ -81,8 +81,9 @@ if #keys > 0 then
     local place, due, held = q.isReady(key) or columns.blocked[i], columns.due[i], columns.holder[i]
     local priority = tonumber(columns.priority[i]) or 0
     if held then
-      local _, _, _, rank = q.split(held)
-      priority = math.max(priority, (q.parseRank(rank)))
+      local flag, token, owner, rank = q.split(held)
+      if flag == '+' or not q.isCancelled(key, token, owner) then priority = math.max(priority, (q.parseRank(rank)))
+      else held = false end
     end
     if place or due or held and withProcessing then
       local n = #entries.key + 1

@@ -79,6 +79,21 @@ local function addRareGroupFunctions(f)
     if f.lines.move(key, place, priority, f.line .. group.name) then f.grow(group) end
   end
 
+  -- Returns whether the group of a ready key is blocked.
+  function f.blocks(key)
+    local group = f.load(f.groupOf(key))
+    return group and group.ready == 0
+  end
+
+  -- Removes a ready key.
+  function f.takeOut(key)
+    local group = f.groupNamed(f.groupOf(key))
+    if not f.lines.takeOut(key, f.line .. group.name) then return end
+    group.size = group.size - 1
+    f.sizeSum = f.sizeSum - 1
+    f.settle(group)
+  end
+
   -- Returns whether the group of a key may have another key.
   function f.admits(key)
     local group = f.groupNamed(f.groupOf(key))

@@ -71,6 +71,15 @@ local function addRareFunctions(lines)
     return true
   end
 
+  -- Removes a ready key. Returns whether it was in its line: a key that is being moved to this order may not be.
+  function lines.takeOut(key, name)
+    lines.flush()
+    local wasThere = call('ZREM', name or lines.line, (lines.memberOf(key))) == 1
+    call('ZREM', q.ready, key)
+    if lines.movesBehind then call('HDEL', lines.raised, key) end
+    return wasThere
+  end
+
   function lines.ready()
     lines.flush()
     return call('ZCARD', q.ready)

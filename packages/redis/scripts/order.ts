@@ -84,7 +84,7 @@ do
   ${dropPastOrder}
   isDone = isDone and not past[1]
   if not isDone then redis.call('HSET', q.meta, 'moving', q.moving)
-  elseif q.paused_until > 0 or q.redrive_at or q.hasTraces or q.budget or
+  elseif q.paused_until > 0 or q.redrive_at or q.hasTraces or q.budget or q.hasCancels or
     redis.call('HEXISTS', q.meta, 'partitions') == 1 then redis.call('HDEL', q.meta, 'moving')
   else redis.call('HDEL', q.meta, 'moving', 'more') end
 end

@@ -41,6 +41,9 @@ if not q.born then
 end
 `;
 
+/** Message that tells a process to renew its leases. Any other message is the time until there may be work. */
+export const RENEW = "renew";
+
 /** Reply to a process that knows the queue from before the server has lost it. */
 export const GONE = "WQGONE The server has lost the queue";
 
@@ -70,8 +73,8 @@ end`.replace(/\n/g, "\n    ");
 
 /** Lua that refuses calls to a queue with partitions. */
 const refusePartitions = /* lua */ `
-  if more[6] then
-    local count = cjson.decode(more[6])[1]
+  if more[7] then
+    local count = cjson.decode(more[7])[1]
     return redis.error_reply('WQPARTITIONS Cannot use queue ' .. string.match(prefix, '{(.*)}') ..
       " without the option 'partitions': " .. (count > 0 and 'it has ' .. count .. ' partitions'
       or 'its items are being moved to other partitions'))
@@ -119,6 +122,7 @@ local q = {
 -- Names of keys that most calls don't use. They are not stored, but stand where they are used: see shorten.ts.
 q.folding = prefix .. 'folding'    -- set of delayed keys whose attempt failed, if adds are folded into their retries
 q.stalled_by = prefix .. 'stalled:' -- for each owner, the set of its keys that had stalled once
+q.cancelled_by = prefix .. 'cancelled:' -- for each owner, a hash: its cancelled key to token and reason
 q.gaps = prefix .. 'gaps'          -- zset: ends of the periods in which no owner was heard from
 q.expired = prefix .. 'expired'    -- zset: owner whose keys are being taken away, by the time when this began
 q.given_up = prefix .. 'givenup'   -- zset: key, by the time when it was given up
@@ -173,6 +177,7 @@ local checked = tonumber(stored[4]) or 0
 -- q.redrive_at           time of the next step of the running redrive, if one is running
 -- q.hasGroups            whether the discipline is \`fair\`
 -- q.hasTraces            whether any key was ever added with a traceparent
+-- q.hasCancels           whether any key was ever cancelled while it was processing
 -- q.fair                 numbers of the order, if the discipline is \`fair\`: see fair_order.ts
 -- q.isChanging           whether keys of a group are blocked until a time
 -- q.budget               numbers of the retry budget, if the queue has one: see retry_budget.ts
@@ -185,12 +190,12 @@ if stored[10] then
 end
 q.ranked = stored[12]
 if stored[13] then
-  local more = redis.call('HMGET', q.meta, 'moving', 'until', 'redrive', 'traces', 'budget'${
+  local more = redis.call('HMGET', q.meta, 'moving', 'until', 'redrive', 'traces', 'budget', 'cancels'${
   isPartition ? "" : ", 'partitions'"
 })
   ${isPartition ? "" : refusePartitions}
   q.moving, q.paused_until, q.redrive_at, q.hasTraces = more[1], tonumber(more[2]) or 0, tonumber(more[3]), more[4]
-  q.budget = more[5]
+  q.budget, q.hasCancels = more[5], more[6]
 end
 ${checkBirth(isPartition)}
 -- Whether the queue is paused. While it is paused, no key is handed out and no process is woken.
@@ -606,12 +611,41 @@ function q.letGo(key, token, owner, rank, hasStalled)
   if hasStalled then redis.call('SREM', q.stalled_by .. owner, key) end
 end
 
+-- Returns whether the work on a key was cancelled since the key was handed out. A process of an earlier release may
+-- have left what is stored about an earlier hand-out.
+function q.isCancelled(key, token, owner)
+  local mark = q.hasCancels and redis.call('HGET', q.cancelled_by .. owner, key)
+  return mark and string.match(mark, '^%d+') == token
+end
+
+-- Returns whether the work on a key was cancelled since the key was handed out, and forgets that.
+function q.takeCancel(key, token, owner)
+  if not q.hasCancels then return false end
+  local isCancelled = q.isCancelled(key, token, owner)
+  redis.call('HDEL', q.cancelled_by .. owner, key)
+  return isCancelled
+end
+
+-- Makes a key ready that was added again, and whose work has ended.
+function q.comeAgain(key, place, isHandedBack)
+  local priority = q.ranked and q.priorityStore().take(q.priorities, key) or 0
+  if q.budget then q.retryBudget().comeBack(key, place, priority, isHandedBack)
+  else q.makeReady(key, place, priority) end
+end
+
+-- Ends the hand-out of a cancelled key whose work was not done. Only an add after the cancel makes the key ready.
+function q.endCancelled(key, flag)
+  redis.call('HDEL', q.stalls, key)
+  if flag == '+' then q.comeAgain(key, q.tick()) else q.dropItem(key) end
+end
+
 -- Hands back a key that was not worked on. The key returns to its earlier place, before all keys that were never handed
--- out.
+-- out. A key that was cancelled does not return, unless it was added after that.
 function q.putBack(key, holder)
   local flag, token, owner, rank = q.split(holder)
   if not flag then return end
   q.letGo(key, token, owner, rank, true)
+  if q.takeCancel(key, token, owner) then return q.endCancelled(key, flag) end
   if q.budget then q.retryBudget().exempt(key) end
   if rank == '' and not q.ranked then q.makeReady(key, q.placeBefore(token), 0)
   else q.makeReady(key, q.placeOf(key, flag, token, rank)) end

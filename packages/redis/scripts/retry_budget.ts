@@ -134,6 +134,13 @@ function q.retryBudget()
     call('HSET', q.retries, key, 1)
   end
 
+  -- Removes a blocked retry. Returns whether the key was one.
+  function budget.takeOut(key)
+    if call('ZREM', q.blocked_retries, key) == 0 then return false end
+    blocked = nil
+    return true
+  end
+
   -- Handles a key that comes while it is not processing. A blocked retry becomes ready as a first attempt, unless it
   -- comes as a retry or the add is folded.
   function budget.come(key, place, priority, isRetry, folds)

@@ -1,6 +1,7 @@
 import type { Script } from "../connection/connection.ts";
 import { add, addEach, addItems, addTraced } from "./add.ts";
 import { addRateLimited } from "./add_rate_limited.ts";
+import { cancel } from "./cancel.ts";
 import { cancelDelayed } from "./cancel_delayed.ts";
 import { restore, restoreGivenUp, stored } from "./copies.ts";
 import { counts } from "./counts.ts";
@@ -32,6 +33,7 @@ export const SCRIPTS = {
   addItems,
   addRateLimited,
   addTraced,
+  cancel,
   cancelDelayed,
   counts,
   define,

@@ -32,7 +32,10 @@ const REST: Readonly<Record<Exclude<FinishKind, "retry" | "failed">, true>> = {
 };
 
 const ANSWER: ReplyField<FinishAnswer> = {
-  read: (sent) => typeof sent === "number" ? sent === 1 : Number((sent as number[])[0]),
+  read(sent) {
+    if (typeof sent !== "number") return Number((sent as number[])[0]);
+    return sent === 2 ? "cancelled" : sent === 1;
+  },
 };
 
 /** Ends the work on the given keys, and takes other keys. Each row is a key whose work has ended. */
@@ -202,8 +205,8 @@ function q.carryOut(kind, key, token, delay, given, reason, priority, attempts, 
   if kind == 'requeueAfter' then q.addAfter(key, delay, replaces, folds, priority) end
 end
 
--- Returns 1 if the finish was applied, and 0 if the lease was lost. Returns a table with the number of failures if the
--- limiter's input must be computed for that number.
+-- Returns 1 if the finish was applied, 2 if the key was cancelled, and 0 if the lease was lost. Returns a table with
+-- the number of failures if the limiter's input must be computed for that number.
 local function finish(key, token, kind, delay, given, reason, wish, attempts, maxRetries)
   q.promoteKey(key)
   local holder = redis.call('HGET', q.holders, key)
@@ -214,6 +217,8 @@ local function finish(key, token, kind, delay, given, reason, wish, attempts, ma
     -- If the call may have run before, a token that is neither current nor lost was already finished.
     return resent and not redis.call('ZSCORE', q.lost, token) and 1 or 0
   end
+  local isCancelled = q.takeCancel(key, token, holdingOwner)
+  if isCancelled then kind = 'succeeded' end
   local hasStalled = kind == 'handedBack' or redis.call('HDEL', q.stalls, key) == 1
   local place
   if kind == 'succeeded' then
@@ -227,14 +232,11 @@ local function finish(key, token, kind, delay, given, reason, wish, attempts, ma
   end
   q.letGo(key, token, holdingOwner, rank, hasStalled)
   if flag == '+' then
-    local newPriority = q.ranked and q.priorityStore().take(q.priorities, key) or 0
-    place = kind == 'handedBack' and place or q.tick()
-    if q.budget then q.retryBudget().comeBack(key, place, newPriority, kind == 'handedBack')
-    else q.makeReady(key, place, newPriority) end
+    q.comeAgain(key, kind == 'handedBack' and place or q.tick(), kind == 'handedBack')
   else
     q.dropItem(key)
   end
-  return 1
+  return isCancelled and 2 or 1
 end
 
 local answers = {}
@@ -263,7 +265,7 @@ function q.expire()
   -- Handles a key whose holder was lost. The key returns to its earlier place. From the third stall on, the key was
   -- processed alone, so the key itself caused the stall.
   local function stall(key)
-    local flag, token, _, rank = q.split(redis.call('HGET', q.holders, key))
+    local flag, token, holder, rank = q.split(redis.call('HGET', q.holders, key))
     if not flag then
       q.isTorn = true -- its holder was lost
       return
@@ -271,6 +273,7 @@ function q.expire()
     redis.call('HDEL', q.holders, key)
     if q.hasGroups and rank ~= '' then q.endTurn(key, token, rank) end
     redis.call('ZADD', q.lost, token, token)
+    if q.takeCancel(key, token, holder) then return q.endCancelled(key, flag) end
     local stalls = redis.call('HINCRBY', q.stalls, key, 1)
     if stalls < math.max(maxStalls, 3) then
       local place, priority = q.placeBefore(token), 0

@@ -15,7 +15,7 @@
  * Version of the tables, which the database stores as `user_version`. Raise it with each change of the tables: a file
  * with tables of another version is refused.
  */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** Statements that create the tables. */
 export const SCHEMA = `
@@ -51,6 +51,7 @@ CREATE TABLE items (
   -- processing
   token INTEGER,
   owner INTEGER,
+  cancelled TEXT,                     -- reason, if the key was cancelled: see store/cancels.ts
   is_added_again INTEGER NOT NULL,
   held_priority REAL NOT NULL,
   held_place INTEGER,
@@ -61,6 +62,7 @@ CREATE INDEX items_by_place ON items (queue, line, place) WHERE line IS NOT NULL
 CREATE INDEX items_by_order ON items (queue, line, grp, score, turn) WHERE score IS NOT NULL;
 CREATE INDEX items_by_due ON items (queue, due, due_turn) WHERE due IS NOT NULL;
 CREATE INDEX items_by_owner ON items (queue, owner) WHERE owner IS NOT NULL;
+CREATE INDEX cancelled_items ON items (queue, owner) WHERE cancelled IS NOT NULL;
 
 CREATE TABLE owners (
   id INTEGER PRIMARY KEY,
@@ -170,7 +172,7 @@ CREATE TABLE given_up (
   UNIQUE (queue, key)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE messages (               -- newest message to each process: see messages.ts
+CREATE TABLE messages (               -- newest message to each address of a process: see messages.ts
   process TEXT PRIMARY KEY,
   number INTEGER NOT NULL,
   delay REAL NOT NULL,                -- milliseconds until there may be work

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { endDelay, type Item } from "./item.ts";
+import { endDelay, type Item, release } from "./item.ts";
 import type { Queue } from "./queue.ts";
 import { FAR } from "./time.ts";
 
@@ -74,6 +74,22 @@ export function come(
   else if (queue.budget !== undefined && item.is_added_again === 0) item.is_retry = 1;
   item.priority = item.is_added_again === 1 ? Math.max(item.priority, priority) : priority;
   item.is_added_again = 1;
+}
+
+/**
+ * Ends a hand-out. A key that was added again becomes ready.
+ *
+ * @param place The place of a key that is handed back, if it keeps its place.
+ */
+export function endHandOut(queue: Queue, item: Item, isHandedBack = false, place?: number): void {
+  const { is_added_again, priority } = item;
+  queue.order.ended(item);
+  release(item);
+  if (is_added_again === 0) return;
+  item.priority = 0;
+  place ??= queue.tx.tick();
+  if (queue.budget === undefined) queue.makeReady(item, place, priority);
+  else queue.budget.comeBack(item, place, priority, isHandedBack);
 }
 
 /** Delays a key. A key that is delayed keeps the earlier deadline, and has the higher of the two priorities. */

@@ -12,15 +12,20 @@ export function storedKeys(queue: Queue, withProcessing: boolean, cursor: string
   const { tx } = queue;
   const rows = tx.rows("id > ? ORDER BY id LIMIT ?", Number(cursor ?? 0), PAGE);
   return {
-    entries: rows.filter(({ line, due, token }) => line !== null || due !== null || withProcessing && token !== null)
+    entries: rows.filter((item) => item.line !== null || item.due !== null || withProcessing && comesBack(item))
       .map((item) => storedKeyOf(queue, item)),
     cursor: rows.length < PAGE ? undefined : `${rows.at(-1)!.id}`,
   };
 }
 
+/** Reports whether a key would come back if its holder were lost. */
+function comesBack({ token, cancelled, is_added_again }: Readonly<Item>): boolean {
+  return token !== null && (cancelled === null || is_added_again === 1);
+}
+
 function storedKeyOf({ tx: { now }, failures }: Queue, item: Readonly<Item>): StoredKey {
   const { key, payload, trace, stalls, priority, line, place, due, due_priority, due_is_retry, is_folding } = item;
-  const isHeld = item.token !== null;
+  const isHeld = comesBack(item);
   const failed = failures.stored(key);
   return {
     key,

@@ -61,6 +61,17 @@ export class FairOrder implements Order {
     this.#settle(group);
   }
 
+  blocks(item: Item): boolean {
+    return this.#groups.named(item.grp!).ready === 0;
+  }
+
+  remove(item: Item): void {
+    const group = this.#groups.named(item.grp!);
+    leaveLine(item);
+    group.size--;
+    this.#settle(group);
+  }
+
   raised(item: Item, before: number): void {
     const score = scoreOf(this.#within, item.place!, item.priority);
     if (score === scoreOf(this.#within, item.place!, before)) return;

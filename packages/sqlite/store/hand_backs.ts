@@ -1,3 +1,4 @@
+import { endCancelled } from "./cancels.ts";
 import { type Item, release } from "./item.ts";
 import type { Queue } from "./queue.ts";
 
@@ -6,8 +7,9 @@ export function placeBefore(token: number): number {
   return token - 2 ** 53;
 }
 
-/** Hands back a key that was not worked on. The key returns to its earlier place. */
+/** Hands back a key that was not worked on. The key returns to its earlier place, unless it was cancelled. */
 export function putBack(queue: Queue, item: Item): void {
+  if (endCancelled(queue, item)) return;
   const { token, held_place, held_priority, is_added_again, priority } = item;
   queue.order.ended(item);
   release(item);

@@ -44,6 +44,7 @@ export interface Item {
   is_folding: number;
   token: number | null;
   owner: number | null;
+  cancelled: string | null;
   is_added_again: number;
   held_priority: number;
   held_place: number | null;
@@ -72,6 +73,7 @@ export function newItem(key: string): Item {
     is_folding: 0,
     token: null,
     owner: null,
+    cancelled: null,
     is_added_again: 0,
     held_priority: 0,
     held_place: null,
@@ -104,6 +106,7 @@ export function copyOf(row: Item): Item {
     is_folding,
     token,
     owner,
+    cancelled,
     is_added_again,
     held_priority,
     held_place,
@@ -129,6 +132,7 @@ export function copyOf(row: Item): Item {
     is_folding,
     token,
     owner,
+    cancelled,
     is_added_again,
     held_priority,
     held_place,
@@ -161,6 +165,7 @@ export function endDelay(item: Item): void {
 export function release(item: Item): void {
   item.token =
     item.owner =
+    item.cancelled =
     item.held_place =
     item.note =
       null;
@@ -172,5 +177,5 @@ export const PARTS = [
   ["payload", "trace", "stalls"],
   ["priority", "is_retry", "line", "place", "grp", "score", "turn"],
   ["due", "due_turn", "due_priority", "due_is_retry", "is_folding"],
-  ["token", "owner", "is_added_again", "held_priority", "held_place", "note"],
+  ["token", "owner", "cancelled", "is_added_again", "held_priority", "held_place", "note"],
 ] as const satisfies readonly (readonly (keyof Item)[])[];

@@ -5,6 +5,7 @@
  */
 
 import { BATCH } from "./arrivals.ts";
+import { endCancelled } from "./cancels.ts";
 import { placeBefore } from "./hand_backs.ts";
 import { type Item, Line, release } from "./item.ts";
 import type { Owner } from "./owners.ts";
@@ -94,6 +95,7 @@ export function expireLeases(queue: Queue, owner: string, lease: number, maxStal
 function stall(queue: Queue, item: Item, maxStalls: number): GivenUp[] {
   const { tx } = queue;
   const { token, held_place, held_priority, is_added_again, priority, payload, key } = item;
+  if (endCancelled(queue, item)) return [];
   queue.order.ended(item);
   release(item);
   item.stalls++;

@@ -64,6 +64,14 @@ export class LineOrder implements Order {
     item.score = scoreOf(this.#plan, place, item.priority);
   }
 
+  blocks(): boolean {
+    return false;
+  }
+
+  remove(item: Item): void {
+    leaveLine(item);
+  }
+
   raised(item: Item, before: number): void {
     const score = scoreOf(this.#plan, item.place!, item.priority);
     if (score === scoreOf(this.#plan, item.place!, before)) return;

@@ -20,6 +20,10 @@ export interface Order {
    * @param place The time when it became ready.
    */
   add(item: Item, place: number): void;
+  /** Reports whether the group of a key in the line of the order is blocked. */
+  blocks(item: Item): boolean;
+  /** Removes a key from the line of the order. */
+  remove(item: Item): void;
   /** Called after the priority of a ready key was raised. */
   raised(item: Item, before: number): void;
   /** Called when the work on a key has ended, before its holder is removed. */

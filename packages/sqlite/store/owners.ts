@@ -44,6 +44,11 @@ export class Owners {
     return sql.get<Row>("SELECT * FROM owners WHERE queue = ? AND name = ?", queue, name);
   }
 
+  /** Returns the name of an owner. */
+  nameOf(id: number): string {
+    return this.#tx.sql.get<{ name: string }>("SELECT name FROM owners WHERE id = ?", id)!.name;
+  }
+
   /** Reports whether an owner has keys. */
   hasKeys(name: string): boolean {
     this.#tx.flush();

@@ -16,8 +16,8 @@ import {
 import { PRODUCT } from "../product.ts";
 import { continueRedrive } from "./redrive.ts";
 import type { AddSettings } from "./adds.ts";
-import { addAfter, addNow, delayUntil, makeDueReady, promoteDue } from "./arrivals.ts";
-import { type Item, leaveLine, Line, release } from "./item.ts";
+import { addAfter, addNow, delayUntil, endHandOut, makeDueReady, promoteDue } from "./arrivals.ts";
+import { type Item, leaveLine, Line } from "./item.ts";
 import { expireLeases, firstEnd, type GivenUp, hear } from "./leases.ts";
 import type { Taken } from "./order.ts";
 import { OF_OWNER } from "./owners.ts";
@@ -101,32 +101,23 @@ class Turn {
   // ---- Finishes
 
   /** Returns whether the lease was valid, or the number of failures for which the limiter's input is needed. */
-  #finish(
-    finish: Finish,
-  ): FinishAnswer {
-    const { key, token, kind, delay = 0, priority } = finish;
+  #finish(asked: Finish): FinishAnswer {
+    const { key, token, delay = 0, priority } = asked;
     const queue = this.#queue;
     const item = queue.tx.item(key);
     promoteDue(queue, item);
     if (item.token === null || String(item.token) !== token) return false;
-    const { held_place, held_priority } = item;
+    const { held_place, held_priority, cancelled } = item;
+    const finish: Finish = cancelled === null ? asked : { key, token, kind: "succeeded" };
+    const { kind } = finish;
     let place: number | undefined;
     if (kind !== "handedBack") item.stalls = 0;
     const delayUs = toMicroseconds(delay);
     const failures = this.#carryOut(item, finish, delayUs, priority ?? held_priority);
     if (failures !== undefined) return failures;
     if (kind === "handedBack") place = held_place ?? undefined;
-    const isAddedAgain = item.is_added_again === 1;
-    queue.order.ended(item);
-    release(item);
-    if (isAddedAgain) {
-      const again = item.priority;
-      item.priority = 0;
-      place ??= queue.tx.tick();
-      if (queue.budget === undefined) queue.makeReady(item, place, again);
-      else queue.budget.comeBack(item, place, again, kind === "handedBack");
-    }
-    return true;
+    endHandOut(queue, item, kind === "handedBack", place);
+    return cancelled === null ? true : "cancelled";
   }
 
   #carryOut(

@@ -29,7 +29,10 @@ export interface SentError {
 export type Reply =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: SentError }
-  | { readonly listener: number; readonly delay: number };
+  | { readonly listener: number; readonly message: ListenerMessage };
+
+/** Message to a listener: the milliseconds until there may be work, or that the process must renew its leases. */
+export type ListenerMessage = number | "renew";
 
 /** First message of the thread. */
 export const READY = "ready";

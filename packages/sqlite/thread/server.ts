@@ -3,7 +3,15 @@ import process from "node:process";
 import type { MessagePort } from "node:worker_threads";
 import { SqliteConnectionError } from "../database/errors.ts";
 import { clock, openParts, type Parts } from "../parts.ts";
-import { isServedHere, READY, type Reply, type Request, type SentError, type SentSettings } from "./protocol.ts";
+import {
+  isServedHere,
+  type ListenerMessage,
+  READY,
+  type Reply,
+  type Request,
+  type SentError,
+  type SentSettings,
+} from "./protocol.ts";
 
 /** Address of this module, if the program is not bundled. */
 export const SERVER: string = import.meta.url;
@@ -51,10 +59,12 @@ class Server {
       case "set":
         return void Object.assign(engine, args[0]);
       case "listen":
-        return this.#listen(args[0] as number, (wake) => engine.listen(args[1] as string, wake, () => {}));
+        return this.#listen(args[0] as number, (send) => {
+          return engine.listen(args[1] as string, { wake: send, renew: () => send("renew"), resumed() {} });
+        });
       case "listenThrottle": {
         const [listener, throttle, process] = args as [number, string, string];
-        return this.#listen(listener, (wake) => throttleStore.listen(throttle, process, () => wake(0)));
+        return this.#listen(listener, (send) => throttleStore.listen(throttle, process, () => send(0)));
       }
       case "permits":
       case "tokens":
@@ -76,8 +86,11 @@ class Server {
     );
   }
 
-  async #listen(listener: number, listen: (wake: (delay: number) => void) => Promise<() => void>): Promise<void> {
-    this.#stops.set(listener, await listen((delay) => this.#reply({ listener, delay })));
+  async #listen(
+    listener: number,
+    listen: (send: (message: ListenerMessage) => void) => Promise<() => void>,
+  ): Promise<void> {
+    this.#stops.set(listener, await listen((message) => this.#reply({ listener, message })));
   }
 
   #unlisten(listener: number): void {

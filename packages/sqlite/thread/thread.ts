@@ -3,7 +3,15 @@ import process from "node:process";
 import type { Worker } from "node:worker_threads";
 import { SqliteConnectionError } from "../database/errors.ts";
 import { entryOf, type GivenThread } from "./entry.ts";
-import { READY, type Reply, type Request, type SentError, type SentSettings, THREAD_DATA } from "./protocol.ts";
+import {
+  type ListenerMessage,
+  READY,
+  type Reply,
+  type Request,
+  type SentError,
+  type SentSettings,
+  THREAD_DATA,
+} from "./protocol.ts";
 
 /** Call without a reply. */
 interface Waiting {
@@ -32,7 +40,7 @@ export class Thread {
   readonly path: string;
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #listeners = new Map<number, (delay: number) => void>();
+  readonly #listeners = new Map<number, (message: ListenerMessage) => void>();
   #requests: Request[] = [];
   #isReady = false;
   #ids = 0;
@@ -87,7 +95,7 @@ export class Thread {
     queue: number,
     method: string,
     args: readonly unknown[],
-    callback: (delay: number) => void,
+    callback: (message: ListenerMessage) => void,
   ): Promise<() => void> {
     const listener = this.#ids++;
     this.#listeners.set(listener, callback);
@@ -111,7 +119,7 @@ export class Thread {
       return this.#send();
     }
     for (const reply of message) {
-      if ("listener" in reply) this.#listeners.get(reply.listener)?.(reply.delay);
+      if ("listener" in reply) this.#listeners.get(reply.listener)?.(reply.message);
       else this.#settle(reply);
     }
     this.#holdProcess();

@@ -64,6 +64,7 @@ function engineIn(thread: Thread, queue: number, settings: SqliteEngineSettings)
     addEach: method("addEach"),
     addRateLimited: method("addRateLimited"),
     cancelDelayed: method("cancelDelayed"),
+    cancel: method("cancel"),
     promoteDelayed: method("promoteDelayed"),
     forget: method("forget"),
     numRequeues: method("numRequeues"),
@@ -89,7 +90,9 @@ function engineIn(thread: Thread, queue: number, settings: SqliteEngineSettings)
     restoreGivenUp: method("restoreGivenUp"),
     counts: method("counts"),
     snapshot: method("snapshot"),
-    listen: (process, onWake) => thread.listen(queue, "listen", [process], onWake),
+    listen: (process, { wake, renew }) => {
+      return thread.listen(queue, "listen", [process], (message) => message === "renew" ? renew() : wake(message));
+    },
     onReconnect: () => () => {},
     checkStore() {},
     close: () => thread.close(queue),
@@ -100,7 +103,7 @@ function throttleStoreIn(thread: Thread, queue: number): ThrottleStore {
   return {
     permits: (...args) => thread.call(queue, "permits", args) as ReturnType<ThrottleStore["permits"]>,
     tokens: (...args) => thread.call(queue, "tokens", args) as ReturnType<ThrottleStore["tokens"]>,
-    listen: (id, process, callback) => thread.listen(queue, "listenThrottle", [id, process], callback),
+    listen: (id, process, callback) => thread.listen(queue, "listenThrottle", [id, process], () => callback()),
     onReconnect: () => () => {},
   };
 }

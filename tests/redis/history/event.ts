@@ -1,6 +1,6 @@
 /** Lines of a history: calls of engines, their replies, and events that tests note beside them. */
 
-import type { FinishKind } from "@workqueue/engine";
+import type { FinishAnswer, FinishKind } from "@workqueue/engine";
 
 /** Call of an engine, as far as checkers need it. Durations are in milliseconds. */
 export type Call =
@@ -29,7 +29,7 @@ export type FinishedRow = readonly [key: string, token: string, kind: FinishKind
 /** Reply to a call. Fields that the call doesn't have are missing. */
 export interface Reply {
   readonly taken?: readonly (readonly [key: string, token: string, priority: number])[];
-  readonly answers?: readonly (boolean | number)[];
+  readonly answers?: readonly FinishAnswer[];
   readonly givenUp?: readonly string[];
   readonly isLost?: boolean;
   /** Reply to `renew`, `cancel`, `promote`, `addLimited` and the pause of a group. */

@@ -262,10 +262,12 @@ export class History {
       this.#byToken.set(token, handOut);
     }
     for (const key of givenUp) listIn(this.dropped, key).push(to!);
-    for (const [i, [key, token, kind, delay]] of finishes.entries()) {
+    for (const [i, [key, token, asked, delay]] of finishes.entries()) {
       const answer = answers[i];
       if (typeof answer === "number") continue; // nothing was changed
-      all.push([token, { kind, period, counts: answer }]);
+      const isCancelled = answer === "cancelled";
+      const kind = isCancelled ? "succeeded" : asked;
+      all.push([token, { kind, period, counts: isCancelled || answer }]);
       if (answer === false) continue;
       if (kind === "givenUp") listIn(this.dropped, key).push(to ?? from);
       if (!RETURNS.has(kind)) continue;

@@ -35,9 +35,10 @@ const RECORDED: { [Name in keyof Engine]?: readonly [CallOf, ReplyOf?] } = {
       isLost,
     }),
   ],
-  renew: [({ settings }, owner: string) => ({ do: "renew", owner, lease: settings.leaseDuration }), isSo],
+  renew: [({ settings }, owner: string) => ({ do: "renew", owner, lease: settings.leaseDuration }), isDefined],
   release: [(_engine, owner: string, known: readonly string[]) => ({ do: "release", owner, known })],
   leave: [(_engine, _process: string, owner: string) => ({ do: "leave", owner })],
+  cancel: [(_engine, key: string) => ({ do: "cancel", key }), isDefined],
   cancelDelayed: [(_engine, key: string) => ({ do: "cancel", key }), isSo],
   promoteDelayed: [(_engine, key: string) => ({ do: "promote", key }), isSo],
   pauseUntil: [(_engine, duration: number) => ({ do: "pause", duration })],
@@ -56,6 +57,10 @@ let calls = 0;
 
 function isSo(result: boolean): Reply {
   return { isSo: result };
+}
+
+function isDefined(result: unknown): Reply {
+  return { isSo: result !== undefined };
 }
 
 /**
