@@ -104,6 +104,44 @@ export function engineSuite(engineTest: EngineTest): void {
     },
   );
 
+  // ---- Cancelling
+
+  const ends: Readonly<Record<string, (bench: EngineBench, tokens: Map<string, string>) => Promise<unknown>>> = {
+    "its holder is lost": lose,
+    "its holder leaves": (bench) => bench.engine.leave("process of o", "o"),
+    "its holder never knew of it": (bench) => bench.engine.release("o", []),
+    "it is handed back": async (bench, tokens) => {
+      for (const [key, token] of tokens) assertEquals(await bench.finish(key, token, "handedBack"), "cancelled");
+    },
+    "it fails": async (bench, tokens) => {
+      for (const [key, token] of tokens) assertEquals(await bench.finish(key, token, "failed"), "cancelled");
+    },
+    "it is given up": async (bench, tokens) => {
+      for (const [key, token] of tokens) assertEquals(await bench.finish(key, token, "givenUp"), "cancelled");
+    },
+  };
+  for (const [how, end] of Object.entries(ends)) {
+    engineTest(`rule 22: a cancelled key comes back only if it was added after that, when ${how}`, async (bench) => {
+      await bench.add("a", "b");
+      const { taken } = await bench.take("o", 2);
+      await bench.add("a", "b"); // forgotten by the cancel
+      for (const { key } of taken) {
+        assertEquals(await bench.engine.cancel(key, "first"), "running");
+        assertEquals(await bench.engine.cancel(key, "second"), "running");
+      }
+      const { cancelled } = (await bench.engine.renew("o"))!;
+      assertEquals(new Set(cancelled.map(({ token }) => token)), new Set(taken.map(({ token }) => token)));
+      assertEquals(cancelled.map(({ reason }) => reason), ["first", "first"]);
+      await bench.add("other", "b");
+      await end(bench, new Map(taken.map(({ key, token }) => [key, token])));
+      await bench.pass(60_000);
+      assertEquals(keysOf(await bench.take("p", 5)), ["other", "b"]);
+      assertEquals((await bench.engine.renew("p"))!.cancelled, [], "an earlier cancel is forgotten");
+      assertEquals([await bench.stallsOf("a"), await bench.stallsOf("b")], [0, 0]);
+      assertEquals((await bench.engine.counts()).givenUp, 0);
+    });
+  }
+
   engineTest("a reply says how long each key was ready only if that is wanted", async (bench) => {
     await bench.add("a");
     bench.jump(500);
