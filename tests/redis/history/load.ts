@@ -209,6 +209,7 @@ export class LoadRun {
     if (this.#load.hasGiveUps && this.#below(10) === 0) return await this.#changeSome();
     const choice = this.#below(100);
     if (choice < 30) return this.#load.isDelayed && choice < 20 ? undefined : await this.#add();
+    if (choice < 31) return void await this.#engine.cancel(this.#key(), "");
     if (choice < 34) return void await this.#engine.cancelDelayed(this.#key());
     if (choice < 38) return void await this.#engine.promoteDelayed(this.#key());
     if (process.stillUntil > this.#now) return;

@@ -99,8 +99,8 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   "a finished key becomes ready again": {
     load: FIFO,
     noticedBy: "unasked",
-    text: "if flag == '+' then\n    local newPriority",
-    replacement: "if true then\n    local newPriority",
+    text: "if flag == '+' then\n    q.comeAgain",
+    replacement: "if true then\n    q.comeAgain",
   },
   "a delay is half as long": {
     load: "delays",
