@@ -76,7 +76,7 @@ Deno.test(`${PAGE}: each option of each command is explained, and is in a script
   );
   assertEquals(names, [
     ...["run", "check", "schema", "delays", "simulate"],
-    ...["push", "status", "pause", "resume", "copy", "work"],
+    ...["push", "status", "pause", "resume", "cancel", "copy", "work"],
   ]);
   for (const name of [...names, "dead list", "dead redrive", "dead discard"]) {
     const [command] = name.split(" ");

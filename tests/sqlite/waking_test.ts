@@ -38,7 +38,8 @@ engineTest(
     const stops: (() => void)[] = [];
     for (const owner of ["first", "second", "third"]) {
       assertEquals(keysOf(await bench.take(owner)), []);
-      stops.push(await bench.engine.listen(`process of ${owner}`, (delay) => told.push([owner, delay])));
+      const listener = { wake: (delay: number) => void told.push([owner, delay]), renew() {}, resumed() {} };
+      stops.push(await bench.engine.listen(`process of ${owner}`, listener));
       bench.jump(1);
     }
     await bench.add("a");
