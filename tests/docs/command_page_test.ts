@@ -33,7 +33,7 @@ function isCode(token: { type: string } | undefined, lang: string): token is Tok
  */
 function lasting(text: string): string {
   return text
-    .replace(/^\d+ of \d+\+? done, .*\n/gm, "")
+    .replace(/^\d+( of \d+\+?)? done, .*\n/gm, "")
     .replace(/^(Wall time|Queue wait|Work time) .*$/gm, "$1")
     .replace(/http:\S+:\d+\/\?token=[0-9a-f]{32}$/gm, "ADDRESS")
     .replace(/"hash":"[0-9a-f]+"/g, '"hash"')
