@@ -5,7 +5,7 @@ import { newCredit, RetryCredit } from "../policy/retry_credit.ts";
 import { burst, RecentTime } from "../structures/burst.ts";
 import { RecordHeap } from "../structures/record_heap.ts";
 import type { Records } from "../structures/records.ts";
-import { BLOCKED, NEEDS_BUDGET, POSITION, READY, REPEATED } from "./positions.ts";
+import { BLOCKED, EXEMPT, NEEDS_BUDGET, POSITION, READY, REPEATED } from "./positions.ts";
 
 /** Number of hand-outs in a burst for which a budget reads the system clock only once. */
 const HAND_OUTS_PER_LOOK = 16;
@@ -110,7 +110,7 @@ export class BlockedRetries {
 
   /** Called for each record that the order has handed out. A first attempt makes budget. Never throws. */
   taken(record: number): void {
-    if ((this.#ordering.records.stateOf(record) & REPEATED) !== 0) return;
+    if ((this.#ordering.records.stateOf(record) & (REPEATED | EXEMPT)) !== 0) return;
     this.#budget.deposit(this.#takenAt);
     if (this.#records.length > 0) this.open(this.#takenAt);
   }

@@ -1,6 +1,6 @@
 import { NONE, previousOf, type Records, setPrevious } from "../structures/records.ts";
 import type { Order } from "./order.ts";
-import { EXEMPT, NEEDS_BUDGET, REPEATED } from "./positions.ts";
+import { NEEDS_BUDGET, REPEATED } from "./positions.ts";
 
 /** First in, first out: the default order of a queue, and within a group. Ignores priorities. */
 export class FifoOrder implements Order {
@@ -123,5 +123,5 @@ export class RetriesFirst implements Order {
 
 /** Marks a key that becomes ready as one whose next attempt is not the first. */
 export function setRepeated(records: Records, record: number): void {
-  records.setState(record, records.stateOf(record) & ~(EXEMPT | NEEDS_BUDGET) | REPEATED);
+  records.setState(record, records.stateOf(record) & ~NEEDS_BUDGET | REPEATED);
 }

@@ -71,7 +71,7 @@ export class Ordering extends HeldLine {
       if (this.order.usesTime) this.#setTime(record);
       if (marks === NEEDS_BUDGET && this.retries !== undefined) this.retries.enter(record, this.#queue.time.now());
       else {
-        if (marks !== 0) setRepeated(this.records, record);
+        if (marks === NEEDS_BUDGET) setRepeated(this.records, record);
         this.enter(record);
       }
     } catch (error) {

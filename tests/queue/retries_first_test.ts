@@ -51,6 +51,39 @@ Deno.test("retriesFirst: a retry with budget goes first as well", async () => {
   assertEquals(takeAll(queue), ["a", "y"]);
 });
 
+test("rule 12: retriesFirst: items that are handed back go behind the others, also with a budget", async (engine) => {
+  for (const retryBudget of [undefined, createRetryBudget({ ratio: 1, minRate: 0 })]) {
+    const queue = createRateLimitingQueue<string>(limiter(), {
+      clock: new HandClock(),
+      retriesFirst: true,
+      retryBudget,
+    });
+    const stop = new AbortController();
+    const untilAborted = (signal: AbortSignal) =>
+      new Promise<void>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    const interrupted = engine.runWorkers(queue, (_item, { signal }) => untilAborted(signal), { signal: stop.signal });
+    for (const item of ["a", "x"]) queue.add(item);
+    await flush();
+    stop.abort();
+    await interrupted.finished;
+    const handled: string[] = [];
+    const pool = engine.runWorkers(
+      queue,
+      (item, { signal }) => handled.push(item) > 2 ? undefined : untilAborted(signal),
+      {
+        whileProcessing: "abort",
+      },
+    );
+    await flush();
+    for (const item of ["x", "a"]) {
+      queue.add(item);
+      await flush();
+    }
+    assertEquals(handled, ["x", "a", "x", "a"]);
+    await pool.stop();
+  }
+});
+
 test("retriesFirst: a retry that asks for 100 ms doesn't wait for 60 ready items", async (engine) => {
   const clock = new HandClock();
   const queue = createRateLimitingQueue<string>(limiter(), { clock, retriesFirst: true });
