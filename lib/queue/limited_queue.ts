@@ -312,8 +312,9 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     if (this.#awaited !== undefined && lease.position !== 0) this.#awaited.note(lease.key, ending);
     switch (ending.kind) { // no `default` case: a kind without a case is a type error
       case "succeeded":
-      case "cancelled":
         break;
+      case "cancelled":
+        return; // `cancel` has forgotten the failures
       case "failed":
         return this.#retry(attempt, ending.minDelay, undefined, true, report);
       case "requeue":

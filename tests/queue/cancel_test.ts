@@ -125,6 +125,26 @@ test("rule 22: cancel: adds after it count, also while the attempt still runs", 
   await pool.stop();
 });
 
+test("rule 22: cancel: a failure that is counted after it stays when the cancelled attempt ends", async (engine) => {
+  for (const outcome of ["resolve", "reject"] as const) {
+    const queue = queueWith();
+    let end!: () => void;
+    const pool = engine.runWorkers(queue, () =>
+      new Promise<void>((resolve, reject) => {
+        end = outcome === "resolve" ? resolve : () => reject(new Error("no"));
+      }));
+    queue.add("a");
+    await flush();
+    queue.cancel("a");
+    queue.addRateLimited("a");
+    end();
+    await flush();
+    assertEquals([queue.numRequeues("a"), queue.delayed, queue.processing], [1, 1, 0]);
+    queue.cancel("a");
+    await pool.stop();
+  }
+});
+
 test("cancel: a handler that returns an outcome nevertheless is done", async (engine) => {
   for (const outcome of [{ requeue: true }, { requeueAfter: 5 }, undefined]) {
     const clock = new HandClock();
