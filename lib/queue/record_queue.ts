@@ -91,7 +91,7 @@ export abstract class RecordQueue<T> {
    * skip all of them with one look at this field.
    */
   protected isAttended = false;
-  /** Called when a processing key was added again, if a pool must be told. */
+  /** Called for each add of a processing key, if a pool must be told. */
   protected onAgain: ((key: unknown) => void) | undefined = undefined;
   /** Called when a hand-out of a key has ended, if results of items were ever awaited. */
   protected onEnd: ((key: unknown) => void) | undefined = undefined;
@@ -239,11 +239,13 @@ export abstract class RecordQueue<T> {
     const newest = isAgain && isSameKey(item, this.itemOf(record)) ? records.nextItemOf(record) : item;
     records.setNext(record, newest, isAgain ? Math.max(priority, records.nextPriorityOf(record)) : priority);
     if (marks === 0 || !isAgain) this.mark(record, marks); // an add that is no retry counts more
-    if (isAgain) return;
-    records.setState(record, records.stateOf(record) + AGAIN - PROCESSING);
-    this.comingBack++;
-    this.observer?.addedAgain(record, priority);
-    if (this.onAgain !== undefined) this.onAgain(records.keyOf(record));
+    if (!isAgain) {
+      records.setState(record, records.stateOf(record) + AGAIN - PROCESSING);
+      this.comingBack++;
+      this.observer?.addedAgain(record, priority);
+    }
+    // The end of a delay is no news for the attempt.
+    if (this.batchReadyAt === undefined) this.onAgain?.(records.keyOf(record));
   }
 
   /** Sets what the next attempt at a key is. */

@@ -139,6 +139,48 @@ test("a timeout after an abort is no failure either, and one before it is", asyn
   }
 });
 
+test("rule 24: a retry or another delay that ends during an attempt doesn't abort it, and a later add does", async (engine) => {
+  const clock = new HandClock();
+  const queue = queueWith(clock);
+  const signals: AbortSignal[] = [];
+  const pool = engine.runWorkers(queue, (_item, { signal }) => {
+    signals.push(signal);
+    return new Promise<void>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  }, ABORT);
+  queue.addRateLimited("retry");
+  queue.addAfter("delay", 20);
+  for (const item of ["retry", "delay"]) {
+    queue.add(item);
+    await flush();
+    await clock.advance(10);
+    assertEquals(queue.snapshot().processingItems.map(({ addedAgain }) => addedAgain), [true]);
+    assertEquals(signals.at(-1)!.aborted, false);
+    queue.add(item);
+    assertEquals(signals.at(-1)!.aborted, true);
+    queue.cancel(item);
+    await flush();
+  }
+  await pool.stop();
+});
+
+test("rule 24: an attempt that began longer than abortFor ago is not aborted", async (engine) => {
+  const clock = new HandClock();
+  const queue = queueWith(clock);
+  let context!: HandlerContext;
+  const pool = engine.runWorkers(queue, (_item, given) => work(clock, 100, context = given), {
+    ...ABORT,
+    abortFor: 50,
+  });
+  queue.add("a");
+  await flush();
+  await clock.advance(50);
+  queue.add("a");
+  assertEquals([context.signal.aborted, context.addedAgain()], [false, true]);
+  queue.cancel("a");
+  await clock.advance(100);
+  await pool.stop();
+});
+
 test("without the option, an add aborts nothing", async (engine) => {
   const queue = queueWith();
   const signals: AbortSignal[] = [];
