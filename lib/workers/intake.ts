@@ -141,7 +141,7 @@ export class Intake<T> implements GatedPool<T> {
     this.#slots.taken--;
     if (got !== undefined) {
       if (got.shutdown) this.isShutDown = true;
-      else if (this.#slots.taken >= this.#slots.count) this.#workers.handBack(got);
+      else if (!this.mayStart) this.#workers.handBack(got);
       else if (this.gate === undefined) this.#workers.work(got);
       else this.gate.keep(got); // `fill` asks for the permit
     }

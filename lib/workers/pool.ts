@@ -99,6 +99,12 @@ export class Pool<T> implements WorkerPool<T> {
     this.#followConcurrency();
   }
 
+  /** Keeps so many slots free. */
+  reserve(slots: number): void {
+    this.#workers.slots.reserved = slots;
+    this.#followConcurrency();
+  }
+
   get throttle(): WorkerOptions["throttle"] {
     return this.#settings.throttle;
   }
@@ -170,8 +176,7 @@ export class Pool<T> implements WorkerPool<T> {
     const { slots } = this.#workers;
     this.#metrics?.setConcurrency(this.#settings.concurrency);
     slots.adjust();
-    const free = slots.count - slots.taken;
-    if (free < 0 || (free === 0 && !this.#intake.isWaiting)) this.#intake.takeBack();
+    if (this.active >= slots.count) this.#intake.takeBack();
     this.#intake.fill();
   }
 

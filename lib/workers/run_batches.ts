@@ -14,7 +14,7 @@ import type { RateLimitingQueue } from "../contracts/rate_limiting_queue.ts";
 import type { SourcedQueue } from "../contracts/work_source.ts";
 import type { WorkerOptions, WorkerPool } from "../contracts/workers.ts";
 import { nextTask } from "../structures/burst.ts";
-import { runWorkers } from "./run_workers.ts";
+import { type Pool, startPool } from "./pool.ts";
 
 /** Handler of a batch. */
 export type BatchHandler<T> = (
@@ -55,7 +55,7 @@ export interface BatchOptions<T = unknown> extends WorkerOptions<T> {
   split?: boolean | undefined;
   /**
    * Whether all items of a batch must be of the same group, by the discipline of the queue, which must have groups.
-   * Then, its `maxPerGroup` caps the batches.
+   * Then, its `maxPerGroup` caps the batches. Items of other groups that were taken meanwhile wait for their batch.
    *
    * @default {false}
    */
@@ -72,13 +72,21 @@ interface Member<T> {
   reject(error: unknown): void;
 }
 
-/** Members that wait for others. */
+/** Batch that has not begun. */
 interface Gathering<T> {
+  readonly group: unknown;
   readonly members: Member<T>[];
   timer: unknown;
   /** Whether the batch waits only for items that are ready. */
   isEnding: boolean;
   isDue: boolean;
+}
+
+/** Batch whose handler is running. */
+interface Batch<T> {
+  readonly members: readonly Member<T>[];
+  /** Members that have ended, or whose attempts have timed out: others may be worked on in place of them. */
+  readonly gone: Set<Member<T>>;
 }
 
 /**
@@ -136,13 +144,29 @@ export function runBatches<T>(
   if (sameGroup && groupOf === undefined) throw argumentError(ACTION, "'sameGroup' is for a queue with groups");
   const groups = groupOf && (queue as unknown as { groups: QueueGroups }).groups;
   // A pool that makes room for the event loop takes the rest of the ready items later.
-  const takesMore = (): boolean =>
-    others.throttle === undefined && Number((queue as RateLimitingQueue<T>).length) > 0 &&
-    pool.active < pool.concurrency && !pool.snapshot().paused;
-  const batches = new Batches(handler, { size, most, waitMs, split: split === true, groups, clock, takesMore });
+  const takesMore = (): boolean => {
+    if (others.throttle !== undefined || !(Number((queue as RateLimitingQueue<T>).length) > 0)) return false;
+    const { state, active, abandoned, settings: { concurrency } } = pool.view;
+    return state === "open" && active - abandoned + batches.reserved < concurrency;
+  };
+  const batches = new Batches(handler, {
+    size,
+    most,
+    waitMs,
+    split: split === true,
+    timeoutMs: tryParseDuration(others.timeout),
+    groups,
+    clock,
+    takesMore,
+    reserve: (slots) => pool.reserve(slots),
+    timedOut() {
+      const timedOut = [...pool.view.running].filter(({ attempt: { rare } }) => rare?.timedOut !== undefined);
+      return new Set(timedOut.map(({ attempt: { lease } }) => lease.item));
+    },
+  });
   const isEnding = () =>
     (queue as Partial<RateLimitingQueue<T>>).shuttingDown === true || others.signal?.aborted === true;
-  const pool: WorkerPool<T> = runWorkers<T>(queue, (item, context) => batches.join(item, context, isEnding()), {
+  const pool: Pool<T> = startPool<T>(queue, (item, context) => batches.join(item, context, isEnding()), {
     ...others,
     concurrency: most * size,
   });
@@ -160,19 +184,32 @@ interface Terms {
   readonly most: number;
   readonly waitMs: number;
   readonly split: boolean;
+  readonly timeoutMs: number | undefined;
   readonly groups: QueueGroups | undefined;
   readonly clock: Clock;
   /** Reports whether the pool is about to take ready items. */
   readonly takesMore: () => boolean;
+  /** Keeps so many slots of the pool free. */
+  readonly reserve: (slots: number) => void;
+  /** Returns the items whose attempts have timed out, although their handler still runs. */
+  readonly timedOut: () => ReadonlySet<unknown>;
 }
 
-/** Gathers items to batches, and runs the handler on them. */
+/**
+ * Gathers items to batches, and runs the handler on them. A batch that is not full keeps the rest of its slots, so that
+ * the pool takes no item that would have to wait until a batch ends.
+ */
 class Batches<T> {
   readonly #handler: BatchHandler<T>;
   readonly #terms: Terms;
-  /** Members that wait for others, by group. */
-  readonly #gathering = new Map<unknown, Gathering<T>>();
-  #running = 0;
+  /** Batches that have not begun, the oldest first. With groups, more of them may be due than may run. */
+  readonly #gatherings = new Set<Gathering<T>>();
+  /** Batches that have not begun and are not full, by group. */
+  readonly #open = new Map<unknown, Gathering<T>>();
+  /** Running batches, without those of which all attempts have timed out. */
+  readonly #running = new Set<Batch<T>>();
+  /** Number of slots that running batches keep free. */
+  reserved = 0;
 
   constructor(handler: BatchHandler<T>, terms: Terms) {
     this.#handler = handler;
@@ -181,19 +218,27 @@ class Batches<T> {
 
   /** Adds an item to a batch. Resolves when the work on it is done, and rejects if it failed. */
   join(item: T, context: HandlerContext, isEnding: boolean): Promise<void> {
-    const { groups, size, waitMs, clock } = this.#terms;
+    const { groups, size, most, timeoutMs } = this.#terms;
     const group = groups?.groupOf?.({ item, key: context.key });
     return new Promise((resolve, reject) => {
-      let gathering = this.#gathering.get(group);
-      if (gathering === undefined) {
-        const begun: Gathering<T> = gathering = { members: [], timer: undefined, isEnding: false, isDue: false };
-        this.#gathering.set(group, begun);
-        if (isEnding || waitMs === 0) this.#dueWhenTaken(begun);
-        else begun.timer = clock.setTimeout(() => this.#due(begun), waitMs);
-      }
+      const gathering = this.#open.get(group) ?? this.#gather(group, isEnding);
       gathering.members.push({ item, context, resolve, reject });
-      if (gathering.members.length === size) this.#due(gathering);
+      if (gathering.members.length === size) {
+        this.#open.delete(group);
+        this.#due(gathering);
+      }
+      if (timeoutMs !== undefined && this.#running.size === most) this.#look(); // a timeout may have made room
     });
+  }
+
+  #gather(group: unknown, isEnding: boolean): Gathering<T> {
+    const { waitMs, clock } = this.#terms;
+    const gathering: Gathering<T> = { group, members: [], timer: undefined, isEnding: false, isDue: false };
+    this.#gatherings.add(gathering);
+    this.#open.set(group, gathering);
+    if (isEnding || waitMs === 0) this.#dueWhenTaken(gathering);
+    else gathering.timer = clock.setTimeout(() => this.#due(gathering), waitMs);
+    return gathering;
   }
 
   /** Lets a batch begin once the pool has taken all ready items. */
@@ -209,7 +254,7 @@ class Batches<T> {
 
   /** Begins all batches that wait for more items. */
   flush(): void {
-    for (const gathering of this.#gathering.values()) gathering.isDue = true;
+    for (const gathering of this.#gatherings) gathering.isDue = true;
     this.#begin();
   }
 
@@ -221,7 +266,7 @@ class Batches<T> {
   ): void {
     const end = queue.watch?.(() => {
       if (!isEnding()) return;
-      for (const gathering of this.#gathering.values()) this.#dueWhenTaken(gathering);
+      for (const gathering of this.#gatherings) this.#dueWhenTaken(gathering);
     });
     if (end !== undefined) finished.then(end, end);
   }
@@ -231,41 +276,82 @@ class Batches<T> {
     this.#begin();
   }
 
-  /** Begins due batches as long as more may run. */
+  /** Begins due batches as long as more may run. Items whose attempts were aborted meanwhile are left out. */
   #begin(): void {
-    const { most, clock } = this.#terms;
-    for (const [group, gathering] of this.#gathering) {
-      if (this.#running === most) return;
+    const { most, waitMs, groups, clock } = this.#terms;
+    const mayHaveWaited = waitMs > 0 || groups !== undefined;
+    for (const gathering of this.#gatherings) {
+      if (this.#running.size === most) return;
       if (!gathering.isDue) continue;
-      this.#gathering.delete(group);
+      this.#gatherings.delete(gathering);
+      if (this.#open.get(gathering.group) === gathering) this.#open.delete(gathering.group);
       if (gathering.timer !== undefined) clock.clearTimeout(gathering.timer);
-      void this.#run(gathering.members);
+      const members: Member<T>[] = [];
+      for (const member of gathering.members) {
+        const signal = mayHaveWaited ? member.context.signal : undefined;
+        if (signal?.aborted) member.reject(signal.reason);
+        else members.push(member);
+      }
+      if (members.length > 0) void this.#run({ members, gone: new Set() });
     }
   }
 
-  async #run(members: Member<T>[]): Promise<void> {
-    this.#running++;
-    await this.#handle(members);
-    this.#running--;
+  async #run(batch: Batch<T>): Promise<void> {
+    this.#running.add(batch);
+    const handled = this.#handle(batch, batch.members);
+    this.#reserve(); // not earlier, because the pool then takes items for the next batch
+    const { timeoutMs, clock } = this.#terms;
+    const timer = timeoutMs === undefined ? undefined : clock.setTimeout(() => this.#look(), timeoutMs);
+    await handled;
+    if (timer !== undefined) clock.clearTimeout(timer);
+    this.#ended(batch);
+  }
+
+  /** Lets others begin in place of members whose attempts have timed out, although their handler still runs. */
+  #look(): void {
+    const timedOut = this.#terms.timedOut();
+    for (const batch of this.#running) {
+      for (const member of batch.members) if (timedOut.has(member.item)) batch.gone.add(member);
+      if (batch.gone.size === batch.members.length) this.#running.delete(batch);
+    }
+    this.#reserve();
     this.#begin();
   }
 
+  #ended(batch: Batch<T>): void {
+    if (!this.#running.delete(batch)) return;
+    this.#reserve();
+    this.#begin();
+  }
+
+  #reserve(): void {
+    const { size, reserve } = this.#terms;
+    this.reserved = 0;
+    for (const { members, gone } of this.#running) this.reserved += size - members.length + gone.size;
+    reserve(this.reserved);
+  }
+
   /** Calls the handler, and again with each half if it fails and batches are split. Never rejects. */
-  async #handle(members: readonly Member<T>[]): Promise<void> {
+  async #handle(batch: Batch<T>, members: readonly Member<T>[]): Promise<void> {
     let failed: ReadonlyMap<T, unknown> | undefined;
+    let error: { thrown: unknown } | undefined;
     try {
       failed = (await this.#handler(members.map(({ item }) => item), contextOf(members)))?.failed;
-    } catch (error) {
-      if (!this.#terms.split || members.length === 1) { for (const { reject } of members) reject(error); }
-      else {
+    } catch (thrown) {
+      if (this.#terms.split && members.length > 1) {
         const half = members.length >> 1;
-        await this.#handle(members.slice(0, half));
-        await this.#handle(members.slice(half));
+        await this.#handle(batch, members.slice(0, half));
+        return await this.#handle(batch, members.slice(half));
       }
-      return;
+      error = { thrown };
+    }
+    if (members.length < batch.members.length) { // the batch goes on without these
+      for (const member of members) batch.gone.add(member);
+      this.#reserve();
     }
     for (const { item, resolve, reject } of members) {
-      if (failed?.has(item)) reject(failed.get(item));
+      if (error !== undefined) reject(error.thrown);
+      else if (failed?.has(item)) reject(failed.get(item));
       else resolve();
     }
   }

@@ -20,6 +20,8 @@ export class Slots {
    * example because `concurrency` was lowered.
    */
   count: number;
+  /** Number of slots that stay free, because the items in other slots are worked on in batches that are not full. */
+  reserved = 0;
   /** Whether the pool takes items. */
   #isOpen = true;
   /** Number of handlers that have passed their timeout and are still running. */
@@ -36,7 +38,8 @@ export class Slots {
   /** Must be called after a change of the bounds, or when the pool opens or closes. */
   adjust(isOpen = this.#isOpen): void {
     this.#isOpen = isOpen;
-    this.count = isOpen ? this.#bounds.concurrency + Math.min(this.abandoned, this.#maxAbandoned) : 0;
+    const { abandoned, reserved } = this;
+    this.count = isOpen ? this.#bounds.concurrency + Math.min(abandoned, this.#maxAbandoned) - reserved : 0;
   }
 
   /**

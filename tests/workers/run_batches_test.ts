@@ -6,6 +6,7 @@ import {
   adaptDiscipline,
   createExponentialLimiter,
   createFairDiscipline,
+  createPriorityDiscipline,
   createRateLimitingQueue,
   type RateLimitingQueue,
   type RateLimitingQueueOptions,
@@ -146,6 +147,123 @@ Deno.test("batches: a bad item among 100 is found within 15 calls, and costs the
     assertEquals([done.size, failed, queue.delayed], [99, [bad], 1]);
     await pool.stop();
   }
+});
+
+Deno.test("batches: while as many run as may, the other items stay in the queue, and no batch has more than its size", async () => {
+  for (const throttle of [undefined, createBucketThrottle({ rate: 0, burst: 100 })]) {
+    const queue = queueWith({ discipline: createPriorityDiscipline({ maxHeadStart: Infinity }) });
+    const batches: string[] = [];
+    const ends: (() => void)[] = [];
+    const pool = runBatches(queue, (items) => {
+      batches.push(items.join(""));
+      return new Promise<void>((end) => ends.push(end));
+    }, { size: 3, concurrency: 2, throttle });
+    for (const item of "abcdefg") {
+      add(queue, item);
+      await flush();
+    }
+    queue.add("z", { priority: 1 });
+    await flush();
+    assertEquals([batches, queue.length, queue.processing, pool.concurrency], [["a", "b"], 6, 2, 6]);
+    for (const end of [0, 1, 2]) {
+      ends[end]!();
+      await flush();
+    }
+    assertEquals(batches, ["a", "b", "zcd", "efg"]);
+    ends[3]!();
+    await flush();
+    assertEquals(queue.processing, 0);
+    await pool.stop();
+  }
+});
+
+Deno.test("batches: a group that waits while others run never makes a batch larger than its size", async () => {
+  const queue = queueWith({ discipline: createFairDiscipline({ separator: "/" }) });
+  const batches: number[] = [];
+  const ends: (() => void)[] = [];
+  const pool = runBatches(queue, (items) => {
+    batches.push(items.length);
+    return new Promise<void>((end) => ends.push(end));
+  }, { size: 3, concurrency: 2, sameGroup: true });
+  for (const item of ["x/0", "y/0"]) {
+    queue.add(item);
+    await flush();
+  }
+  for (let i = 0; i < 20; i++) queue.add(`a/${i}`);
+  for (let ended = 0; ended < 22; ended++) {
+    await flush();
+    ends[ended]?.();
+  }
+  await flush();
+  assertEquals([batches.reduce((sum, size) => sum + size), queue.processing], [22, 0]);
+  assertEquals(Math.max(...batches), 3);
+  await pool.stop();
+});
+
+Deno.test("batches: another batch begins in place of one whose attempts have all timed out", async () => {
+  const clock = new HandClock();
+  const queue = queueWith({ clock });
+  const batches: string[] = [];
+  const errors: string[] = [];
+  const ends: (() => void)[] = [];
+  const pool = runBatches(queue, (items) => {
+    batches.push(items.join(""));
+    return new Promise<void>((end) => ends.push(end));
+  }, { size: 2, timeout: 50, onError: (_error, item) => errors.push(item) });
+  add(queue, "abcd");
+  await flush();
+  await clock.advance(49);
+  assertEquals([batches, errors, queue.length], [["ab"], [], 2]);
+  await clock.advance(1);
+  await flush();
+  assertEquals([batches, errors, pool.snapshot().abandoned], [["ab", "cd"], ["a", "b"], 2]);
+  for (const end of ends) end();
+  await flush();
+  assertEquals([queue.delayed, queue.processing], [2, 0]);
+  await pool.stop();
+});
+
+Deno.test("batches: an item that is cancelled, or times out, while it waits for others is not in their batch", async () => {
+  const clock = new HandClock();
+  const queue = queueWith({ clock });
+  const batches: string[] = [];
+  const errors: string[] = [];
+  const pool = runBatches(queue, (items) => void batches.push(items.join("")), {
+    size: 5,
+    wait: 100,
+    timeout: 60,
+    onError: (error, item) => errors.push(`${item}: ${(error as Error).name}`),
+  });
+  add(queue, "a");
+  await flush();
+  await clock.advance(50);
+  add(queue, "bc");
+  await flush();
+  assertEquals(queue.cancel("b"), "running");
+  await clock.advance(50);
+  await flush();
+  assertEquals([batches, errors, queue.processing], [["c"], ["a: TimeoutError"], 0]);
+  await pool.stop();
+});
+
+Deno.test("batches: while a batch is split, no item is taken in place of those that have ended", async () => {
+  const queue = queueWith();
+  const batches: string[] = [];
+  let end!: () => void;
+  const pool = runBatches(queue, (items) => {
+    batches.push(items.join(""));
+    if (items.includes("a")) throw new Error("bad");
+    return new Promise<void>((resolve) => end = resolve);
+  }, { size: 2, split: true, onError() {} });
+  add(queue, "abc");
+  await flush();
+  assertEquals([batches, queue.length, queue.delayed], [["ab", "a", "b"], 1, 1]);
+  end();
+  await flush();
+  assertEquals(batches, ["ab", "a", "b", "c"]);
+  end();
+  await flush();
+  await pool.stop();
 });
 
 Deno.test("batches: an item with a throttle never waits for others", async () => {
