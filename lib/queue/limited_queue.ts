@@ -116,7 +116,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     if (this.#limiter.next !== undefined && this.#limiter.countsFailures !== false) {
       record = this.failures.note(record, key, item, now + ms, delay !== NOT_COUNTED, undefined);
     }
-    if (this.#awaited !== undefined && this.positionIn(record) >= PROCESSING) this.#awaited.note(key, "kept");
+    if (this.positionIn(record) >= PROCESSING) this.#awaited?.note(key, "kept");
     this.retryAfter(record, key, item, ms, priority, false, now);
   }
 
@@ -175,22 +175,20 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   }
 
   override cancelDelayed(item: T): boolean {
-    const isDelayed = super.cancelDelayed(item);
-    if (isDelayed && this.#awaited !== undefined) {
-      const key = this.key(item);
-      if (!this.#isPending(key)) this.#awaited.reject(key, cancelledError);
-    }
-    return isDelayed;
+    const key = this.key(item);
+    if (!this.endDelay(this.records.of(key))) return false;
+    this.tellCancelled();
+    if (!this.#isPending(key)) this.#awaited?.reject(key, cancelledError);
+    return true;
   }
 
   cancel(item: T, reason?: unknown): CancelledFrom | undefined {
     const key = this.key(item);
     const record = this.records.of(key);
     if (record === NONE) return undefined;
-    const isDelayed = this.dueAtOf(record) !== undefined;
-    const position = this.#takeOut(record) ?? (isDelayed ? "delayed" : undefined);
+    let position = this.#takeOut(record);
+    if (this.endDelay(record)) position ??= "delayed";
     if (position === undefined) return undefined;
-    if (isDelayed) this.endDelay(record);
     this.tellCancelled();
     if (position === "running") {
       this.#mayBeCancelled = true;

@@ -179,6 +179,23 @@ test("a drain that drops retries rejects the calls that await them", async (engi
   await drain;
 });
 
+Deno.test("rule 23: cancelDelayed rejects calls that are left without work, also if keyOf throws after its first call", async () => {
+  let calls = -Infinity;
+  const queue = queueWith({
+    keyOf(item) {
+      if (calls++ > 0) throw new Error("no key");
+      return item;
+    },
+  });
+  const call = queue.addAndWait("a");
+  const lease = take(queue);
+  queue.addRateLimited("a");
+  lease[Symbol.dispose]();
+  calls = 0;
+  queue.cancelDelayed("a");
+  assertEquals(await codeOf(call), "WQ_CANCELLED");
+});
+
 Deno.test("cancel rejects all calls for the item, and cancelDelayed only those whose only work it cancels", async () => {
   const queue = queueWith();
   const ready = [queue.addAndWait("a"), queue.addAndWait("a")];
