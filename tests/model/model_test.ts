@@ -103,6 +103,7 @@ class Comparison {
         keyOf: (item) => item.key,
         clock: this.clock,
         discipline: discipline?.(),
+        retriesFirst: order.retriesFirst,
         addWhileDelayed,
         retryBudget: retryBudget && createRetryBudget(retryBudget),
         onDrop: (item) => void this.dropped.push(item),
@@ -425,17 +426,28 @@ interface Order {
   readonly name: string;
   readonly next: Next;
   readonly discipline?: () => QueueDiscipline<Item>;
+  readonly retriesFirst?: boolean;
   readonly peek?: (ready: readonly Entry[]) => readonly Entry[];
 }
 
 const ORDERS: readonly Order[] = [
   { name: "first in, first out", next: (ready) => ready[0], peek: (ready) => ready },
   {
+    name: "retries first",
+    next: (ready) => retriesFirst(ready)[0],
+    retriesFirst: true,
+    peek: retriesFirst,
+  },
+  {
     name: "last in, first out",
     next: (ready) => ready.at(-1),
     discipline: () => new Lifo<Item>(),
   },
 ];
+
+function retriesFirst(ready: readonly Entry[]): readonly Entry[] {
+  return ready.toSorted((a, b) => Number(b.start === "retry") - Number(a.start === "retry"));
+}
 
 /** Retry budgets: of nothing, of credit, and of a rate whose retries are at whole milliseconds. */
 const BUDGETS: readonly RetryBudgetOptions[] = [

@@ -1,6 +1,6 @@
 /**
  * Random calls of `addAndWait`, `cancel` and adds, on pools that abort old attempts, with handlers that succeed, fail
- * and are given up. A model checks which attempt each call may get its result from.
+ * and are given up. A model checks which attempt each call may get its result from, and which attempts are aborted.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -25,7 +25,7 @@ const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant("wait" as const), key }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("add" as const), key }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("cancel" as const, "addAndCancel" as const), key }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("cancelDelayed" as const), key }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("cancelDelayed" as const, "addAfter" as const), key }) },
   {
     weight: 6,
     arbitrary: fc.record({ do: fc.constantFrom("succeed" as const, "fail" as const, "giveUp" as const), key }),
@@ -43,6 +43,8 @@ interface Attempt {
   readonly key: string;
   readonly number: number;
   readonly signal: AbortSignal;
+  /** Whether anything was done with its item since the attempt began. */
+  isOld: boolean;
   resolve(result: number): void;
   reject(error: unknown): void;
 }
@@ -69,7 +71,7 @@ async function run(steps: readonly Step[], options: RateLimitingQueueOptions<str
     assert(!running.has(item), `two attempts at ${item} at once`);
     assert(!cancelled.has(item), `an attempt at ${item} after its cancel`);
     return new Promise<number>((resolve, reject) => {
-      running.set(item, { key: item, number: ++begun, signal, resolve, reject });
+      running.set(item, { key: item, number: ++begun, signal, isOld: false, resolve, reject });
     });
   }, { concurrency: 2, onError() {}, whileProcessing: aborts ? "abort" : "again", abortFor: 50 });
   const end = (key: string, how: "succeed" | "fail" | "giveUp") => {
@@ -80,6 +82,8 @@ async function run(steps: readonly Step[], options: RateLimitingQueueOptions<str
     else attempt.reject(how === "fail" ? new Error("failed") : new TerminalError("given up"));
   };
   for (const step of steps) {
+    const attempt = running.get(step.key);
+    if (attempt !== undefined && !["advance", "cancelDelayed"].includes(step.do)) attempt.isOld = true;
     if (step.do === "wait") {
       cancelled.delete(step.key);
       const call: Call = { key: step.key, after: begun };
@@ -98,10 +102,16 @@ async function run(steps: readonly Step[], options: RateLimitingQueueOptions<str
         call.key === step.key && call.code === undefined && call.result === undefined
       );
       assertEquals(waiting, [], "calls that still wait after a cancel");
+    } else if (step.do === "addAfter") {
+      cancelled.delete(step.key);
+      queue.addAfter(step.key, 15);
     } else if (step.do === "cancelDelayed") queue.cancelDelayed(step.key);
     else if (step.do === "advance") await clock.advance(step.ms);
     else end(step.key, step.do);
     await flushPromises();
+    for (const { key, signal, isOld } of running.values()) {
+      assert(isOld || !signal.aborted, `the attempt at ${key} was aborted without an add`);
+    }
   }
   for (let turn = 0; turn < 60; turn++) {
     for (const key of KEYS) end(key, "succeed");
