@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 /** Queue to which an outbox is flushed. */
 interface Target {
-  addAll(items: string[]): Promise<void>;
+  addAll(items: string[]): Promise<unknown>;
 }
 
 /** Opens the database of the service, with its tables. */

@@ -151,6 +151,14 @@ export interface RemoteAddOptions extends AddOptions {
   trace?: string | undefined;
 }
 
+/** Result of {@linkcode RemoteQueue.addAll}. If a call was repeated because its reply was lost, `added` is too low. */
+export interface RemoteAddAllResult {
+  /** Number of items that the queue did not have. */
+  readonly added: number;
+  /** Number of items that were ready, blocked, delayed or processing, or equal an earlier item of the call. */
+  readonly folded: number;
+}
+
 /** Options of {@linkcode RemoteQueue.addAll}. A function returns the value for each item. */
 export interface RemoteAddAllOptions<T> {
   /**
@@ -221,6 +229,7 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
    * @param items The items.
    * @param options Priorities and delays: a value for all items, or a function that returns the value for each item.
    * The `trace` of the span that adds the items.
+   * @returns Resolves to how many of the items were new, and how many were folded into others.
    * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
    * `callTimeout`.
    * @throws {RangeError} (as a rejection) If a priority or delay is `NaN` or infinite. In that case, no item is added.
@@ -228,7 +237,7 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
    * JSON form, if an option is unknown or of the wrong type, or if `trace` is not a traceparent. In that case, no item
    * is added.
    */
-  addAll(items: Iterable<T>, options?: RemoteAddAllOptions<T>): Promise<void>;
+  addAll(items: Iterable<T>, options?: RemoteAddAllOptions<T>): Promise<RemoteAddAllResult>;
 
   /**
    * Adds an item after a delay. If the item is already delayed, it keeps the earlier of the two deadlines. A deadline

@@ -489,8 +489,11 @@ export interface QueueEngine {
   /** Adds entries after a delay in milliseconds. Many entries are added in parts, between which others may call. */
   add(entries: readonly Entry[], delay?: number): Promise<void>;
 
-  /** Adds entries with delays and priorities of their own. */
-  addEach(entries: readonly RankedEntry[]): Promise<void>;
+  /**
+   * Adds entries with delays and priorities of their own. Resolves to the number of different keys among them that the
+   * queue did not know: they were not ready, blocked, delayed or processing.
+   */
+  addEach(entries: readonly RankedEntry[]): Promise<number>;
 
   /**
    * Adds an entry after the limiter's delay, or after `minDelay` if that is longer. Resolves to `undefined` if the

@@ -51,6 +51,7 @@ import { classNameOf } from "./class_name.ts";
 import type {
   QueueCounts,
   RemoteAddAllOptions,
+  RemoteAddAllResult,
   RemoteAddOptions,
   RemoteLease,
   RemoteQueue,
@@ -241,12 +242,13 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     });
   }
 
-  addAll(items: Iterable<T>, options: RemoteAddAllOptions<T> = {}): Promise<void> {
+  addAll(items: Iterable<T>, options: RemoteAddAllOptions<T> = {}): Promise<RemoteAddAllResult> {
     const action = "add items";
     return this.#call(action, async () => {
       const entries = this.entriesOf(action, items, options);
-      await this.#add(entries);
+      const added = entries.length === 0 ? 0 : await this.#engine.addEach(entries);
       for (const { delay } of entries) if (delay > 0) this.#metrics?.retried();
+      return { added, folded: entries.length - added };
     });
   }
 
@@ -274,12 +276,12 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   }
 
   /** Adds entries. Entries with one delay, and with nothing else, are sent together with others of that kind. */
-  #add(entries: readonly RankedEntry[]): Promise<void> {
+  async #add(entries: readonly RankedEntry[]): Promise<void> {
     const [first] = entries;
     const isPlain = entries.every(({ priority, delay, trace }) => {
       return priority === 0 && trace === undefined && delay === first!.delay;
     });
-    return isPlain ? this.#engine.add(entries, first?.delay) : this.#engine.addEach(entries);
+    await (isPlain ? this.#engine.add(entries, first?.delay) : this.#engine.addEach(entries));
   }
 
   addRateLimited(item: T, options: RemoteAddOptions & { minDelay?: Duration | undefined } = {}): Promise<void> {

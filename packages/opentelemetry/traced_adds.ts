@@ -21,7 +21,7 @@ export interface TracedRemoteAdds<T> {
   /** Adds an item. */
   add(item: T, options?: TracedAddOptions): Promise<void>;
   /** Adds items. */
-  addAll(items: Iterable<T>, options?: { readonly trace?: string | undefined }): Promise<void>;
+  addAll(items: Iterable<T>, options?: { readonly trace?: string | undefined }): Promise<unknown>;
   /** Adds an item after a delay. */
   addAfter(item: T, delay: Duration, options?: TracedAddOptions): Promise<void>;
   /** Adds an item after the limiter's delay. */

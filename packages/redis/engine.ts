@@ -133,13 +133,15 @@ export class RedisEngine implements Engine {
     });
   }
 
-  addEach(entries: readonly RankedEntry[]): Promise<void> {
+  async addEach(entries: readonly RankedEntry[]): Promise<number> {
     const { replaces, folds, hasItems } = this.settings;
-    return inParts(entries, (some) => {
+    let added = 0;
+    await inParts(entries, async (some) => {
       const rows = some.map(({ delay, trace, ...entry }) => ({ ...entry, trace, delayMs: delay }));
       const hasTraces = rows.some(({ trace }) => trace !== undefined);
-      return this.#run(hasTraces ? "addTraced" : "addEach", { replaces, folds, hasItems }, rows);
+      added += await this.#run(hasTraces ? "addTraced" : "addEach", { replaces, folds, hasItems }, rows);
     });
+    return added;
   }
 
   addRateLimited(

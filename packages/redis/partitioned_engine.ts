@@ -73,9 +73,9 @@ export class PartitionedRedisEngine implements PartitionedEngine {
     await this.#inParts(entries, (engine, some) => engine.add(some, delay));
   }
 
-  async addEach(entries: readonly RankedEntry[]): Promise<void> {
+  async addEach(entries: readonly RankedEntry[]): Promise<number> {
     await this.#partitioning.open();
-    await this.#inParts(entries, (engine, some) => engine.addEach(some));
+    return sumOf(await this.#inParts(entries, (engine, some) => engine.addEach(some)), (added) => added);
   }
 
   async addRateLimited(

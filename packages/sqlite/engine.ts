@@ -102,29 +102,31 @@ export class SqliteEngine implements Engine {
     return this.#database.path;
   }
 
-  add(entries: readonly Entry[], delay = 0): Promise<void> {
-    return this.#add(entries.map((entry) => ({ ...entry, delay, priority: 0 })));
+  async add(entries: readonly Entry[], delay = 0): Promise<void> {
+    await this.#add(entries.map((entry) => ({ ...entry, delay, priority: 0 })));
   }
 
-  addEach(entries: readonly RankedEntry[]): Promise<void> {
+  addEach(entries: readonly RankedEntry[]): Promise<number> {
     return this.#add(entries);
   }
 
-  #add(entries: readonly RankedEntry[]): Promise<void> {
+  #add(entries: readonly RankedEntry[]): Promise<number> {
     return entries.length <= MAX_ENTRIES ? this.#addPart(entries) : this.#addInParts(entries);
   }
 
-  #addPart(entries: readonly RankedEntry[]): Promise<void> {
+  #addPart(entries: readonly RankedEntry[]): Promise<number> {
     return this.#call(this.#durability, (queue) => addEntries(queue, entries, this.#rules), entries.length);
   }
 
   /** Adds entries in parts. The parts are in line at once, so that calls made later take effect later. */
-  async #addInParts(entries: readonly RankedEntry[]): Promise<void> {
+  async #addInParts(entries: readonly RankedEntry[]): Promise<number> {
     const parts: (readonly RankedEntry[])[] = [];
     for (let from = 0; from < entries.length; from += MAX_ENTRIES) parts.push(entries.slice(from, from + MAX_ENTRIES));
     const results = await Promise.allSettled(parts.map((some) => this.#addPart(some)));
     const failed = results.find((result) => result.status === "rejected");
-    if (failed === undefined) return;
+    if (failed === undefined) {
+      return results.reduce((sum, result) => sum + (result as PromiseFulfilledResult<number>).value, 0);
+    }
     const added = results.reduce((sum, { status }, i) => sum + (status === "fulfilled" ? parts[i]!.length : 0), 0);
     const error = failed.reason;
     if (added === 0 || !(error instanceof SqliteConnectionError)) throw error;

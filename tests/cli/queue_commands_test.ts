@@ -10,7 +10,9 @@ for (const runtime of Object.keys(someRuntimes)) {
   queueTest(`queue commands, ${runtime}: push adds lines, which status counts`, async ({ args: queue }) => {
     await using workspace = new Workspace(runtime);
     const pushed = await workspace.run(["push", ...queue], "a\nb\n\na\n");
-    assertEquals(pushed, { code: 0, stdout: "", stderr: "Added 3 lines.\n" });
+    assertEquals(pushed, { code: 0, stdout: "", stderr: "Added 3 lines: 2 items, 1 folded.\n" });
+    const again = await workspace.run(["push", ...queue], "b\na\nb\n");
+    assertEquals(again.stderr, "Added 3 lines: 0 items, 3 folded.\n");
     workspace.write("later", "c\0");
     const later = ["--input", "later", "-0", "--delay", "1h", "--priority", "3", "--quiet"];
     assertEquals(await workspace.run(["push", ...queue, ...later]), { code: 0, stdout: "", stderr: "" });

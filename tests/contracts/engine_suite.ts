@@ -142,6 +142,25 @@ export function engineSuite(engineTest: EngineTest): void {
     });
   }
 
+  engineTest("an add of several keys says how many of them the queue did not know", async (bench) => {
+    const { engine } = bench;
+    const entry = (key: string, delay = 0) => ({ key, payload: "", delay, priority: 0 });
+    assertEquals(await engine.addEach([entry("held"), entry("ready"), entry("held")]), 2);
+    await bench.take("o");
+    await engine.addEach([entry("delayed", 1000)]);
+    await addRateLimited(engine, { key: "failed", payload: "" }, { minDelay: 5000 });
+    const all = ["new", "held", "ready", "delayed", "failed", "new", "late"];
+    assertEquals(await engine.addEach(all.map((key) => entry(key, key === "late" ? 10 : 0))), 2);
+    assertEquals(await engine.addEach(all.map((key) => entry(key))), 0);
+    const ordered = bench.order({ type: "fair", separator: "/", maxPerGroup: 1 });
+    assertEquals(await ordered.addEach(["g/1", "g/2", "ready"].map((key) => entry(key))), 2);
+    await bench.take("p", 9, 0, ordered);
+    assertEquals(await ordered.addEach(["g/1", "g/2", "g/3"].map((key) => entry(key))), 1);
+    const many = Array.from({ length: 450 }, (_, i) => entry(`many ${i}`));
+    assertEquals(await engine.addEach(many), 450);
+    assertEquals(await engine.addEach([...many, entry("last")]), 1);
+  });
+
   engineTest("a reply says how long each key was ready only if that is wanted", async (bench) => {
     await bench.add("a");
     bench.jump(500);

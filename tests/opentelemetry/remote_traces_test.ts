@@ -18,7 +18,7 @@ for (const test of [onRedis, inFile]) {
     await using here = place.open({ name, limiter });
     await using there = place.open({ name, limiter });
     const adds = tracedAdds(here);
-    const within = (span: string, add: () => Promise<void>) =>
+    const within = (span: string, add: () => Promise<unknown>) =>
       sent.tracer.startActiveSpan(span, async (span) => {
         await add();
         span.end();

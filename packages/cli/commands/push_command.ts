@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { bytesOf, openInput } from "../items/input.ts";
 import { readLines } from "../items/lines.ts";
 import { RefusedLines } from "../items/refused_lines.ts";
-import { addLines, countLines } from "../remote/add_lines.ts";
+import { type AddedLines, addLines, describeAdded } from "../remote/add_lines.ts";
 import { findQueue } from "../remote/find_queue.ts";
 import { EXIT } from "../system/exit_codes.ts";
 import { stderr } from "../system/standard_streams.ts";
@@ -27,13 +27,13 @@ export async function pushCommand(flags: PushFlags, standardInput: Readable): Pr
     onRefused: (lineNumber, reason) => refused.add(lineNumber, reason),
   });
   const queue = (await findQueue(flags, true)).open();
-  let added: number;
+  let added: AddedLines;
   try {
     added = await addLines(queue, chunks, { priority, delay, whenBelow });
   } finally {
     queue.shutDown();
   }
   for (const line of refused.describe()) stderr.write(line + "\n");
-  if (!flags.quiet) stderr.write(`Added ${countLines(added)}.\n`);
+  if (!flags.quiet) stderr.write(`${describeAdded(added)}.\n`);
   return refused.count > 0 ? EXIT.incomplete : EXIT.succeeded;
 }

@@ -1,5 +1,5 @@
 import type { FoundQueue } from "../remote/find_queue.ts";
-import { countLines } from "../remote/add_lines.ts";
+import { type AddedLines, describeAdded } from "../remote/add_lines.ts";
 import type { ReportLock } from "../report/report_lock.ts";
 import { stderr } from "../system/standard_streams.ts";
 import { printable } from "../system/text.ts";
@@ -54,8 +54,8 @@ export async function executeOn(
   const onError = (error: unknown) => errors.note(error);
   const queue = found.openWith(prepared.config.config, onError);
   const outlastsFailures = found.file === undefined;
-  const onAdded = (count: number) => {
-    if (count > 0 && plan.progress !== "quiet") print(`Added ${countLines(count)} to ${found.file}.`);
+  const onAdded = (lines: AddedLines) => {
+    if (lines.added > 0 && plan.progress !== "quiet") print(`${describeAdded(lines, ` to ${found.file}`)}.`);
   };
   const onWaiting = (items: number) => {
     if (plan.progress !== "quiet") print(describeWaiting(items));

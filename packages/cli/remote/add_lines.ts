@@ -13,28 +13,36 @@ export interface AddLinesOptions {
   readonly whenBelow?: number | undefined;
 }
 
+/** Numbers of lines that were added to a queue. */
+export interface AddedLines {
+  readonly added: number;
+  /** Number of these lines that are no new items, because the queue had them. */
+  readonly folded: number;
+}
+
 /**
  * Adds lines to a queue, in batches.
  *
  * @param queue The queue.
  * @param chunks The lines.
  * @param options The priority and delay of the items, and the limit on the length of the queue.
- * @returns The number of added lines.
+ * @returns The number of added lines, and of those that were folded into items of the queue.
  * @throws {UsageError} If the lines can't be read or added. The message says how many were added before.
  */
 export async function addLines(
   queue: RemoteQueue,
   chunks: AsyncIterable<readonly string[]>,
   { priority, delay, whenBelow }: AddLinesOptions = {},
-): Promise<number> {
+): Promise<AddedLines> {
   const size = Math.min(BATCH, whenBelow ?? BATCH);
   let added = 0;
+  let folded = 0;
   try {
     for await (const lines of chunks) {
       for (let start = 0; start < lines.length; start += size) {
         const batch = lines.slice(start, start + size);
         if (whenBelow !== undefined) await queue.whenBelow(whenBelow);
-        await queue.addAll(batch, { priority, delay });
+        folded += (await queue.addAll(batch, { priority, delay })).folded;
         added += batch.length;
       }
     }
@@ -43,7 +51,13 @@ export async function addLines(
       ? error
       : new UsageError(`${(error as Error).message} (after ${countLines(added)} had been added)`, { cause: error });
   }
-  return added;
+  return { added, folded };
+}
+
+/** Returns how many lines were added in words, and what became of them. */
+export function describeAdded({ added, folded }: AddedLines, to = ""): string {
+  const items = added - folded === 1 ? "1 item" : `${added - folded} items`;
+  return `Added ${countLines(added)}${to}${folded === 0 ? "" : `: ${items}, ${folded} folded`}`;
 }
 
 /** Returns a number of lines in words. */

@@ -3,7 +3,7 @@ import type { RemoteQueue, RemoteQueueSnapshot } from "@workqueue/engine";
 import { setTimeout as delay } from "node:timers/promises";
 import { bytesOf } from "../items/input.ts";
 import { readLines } from "../items/lines.ts";
-import { addLines } from "../remote/add_lines.ts";
+import { type AddedLines, addLines } from "../remote/add_lines.ts";
 import type { ItemReport } from "../report/records.ts";
 import { orAborted } from "../system/or_aborted.ts";
 import { CommandRun } from "./command_run.ts";
@@ -23,8 +23,8 @@ export interface RemoteSource {
   readonly isShown: boolean;
   /** Prints later messages with a function. */
   printWith(print: (line: string) => void): void;
-  /** Called with the number of added lines when the run adds no more lines. */
-  onAdded(count: number): void;
+  /** Called with the numbers of added lines when the run adds no more lines. */
+  onAdded(lines: AddedLines): void;
   /** Called when the run has nothing to do but wait for items that others have. Their number is greater than 0. */
   onWaiting(items: number): void;
   /** Called with the error when the result of an attempt was not stored, for example because its lease was lost. */
@@ -120,7 +120,7 @@ export class RemoteRun extends CommandRun {
   }
 
   /** Adds the list to the queue. A line that was read is added even if the run is ending. */
-  async #feed(onAdded: (count: number) => void): Promise<void> {
+  async #feed(onAdded: RemoteSource["onAdded"]): Promise<void> {
     try {
       onAdded(await addLines(this.#queue, this.#newLines()));
     } catch (error) {

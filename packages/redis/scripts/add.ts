@@ -1,5 +1,5 @@
 import { declareScript } from "./declare.ts";
-import { DECIMAL, DURATION, FLAG, NOTHING, optional, TEXT } from "./fields.ts";
+import { DECIMAL, DURATION, FLAG, NOTHING, NUMBER, optional, TEXT } from "./fields.ts";
 
 /**
  * Returns Lua that reads what the order needs for the rows, because a call for several keys is fast. `sent` is the
@@ -66,14 +66,44 @@ q.wakeForReady()
 const eachArgs = { replaces: FLAG, folds: FLAG, hasItems: FLAG };
 const eachFields = { key: TEXT, payload: TEXT, delayMs: DURATION, priority: DECIMAL };
 
+/**
+ * Returns Lua that sets `added` to the number of different keys of the rows that the queue doesn't know. All keys are
+ * looked up together, because a call for each key would take longer than its add.
+ */
+const countNew = (eachRow: (lua: string) => string) => /* lua */ `
+local added = 0
+do
+  local keys, isListed = {}, {}
+  ${
+  eachRow(/* lua */ `
+  if not isListed[key] then
+    isListed[key] = true
+    keys[#keys + 1] = key
+  end`)
+}
+  if q.order then q.order.flush() end
+  local columns = { redis.call('HMGET', q.holders, unpack(keys)) }
+  for _, set in ipairs({ q.ready, q.stalled, q.suspects, q.delayed, q.budget and q.blocked_retries or nil }) do
+    columns[#columns + 1] = redis.call('ZMSCORE', set, unpack(keys))
+  end
+  for i = 1, #keys do
+    local isKnown = false
+    for _, column in ipairs(columns) do isKnown = isKnown or column[i] end
+    if not isKnown then added = added + 1 end
+  end
+end
+`;
+
 /** Returns the body of such a script. `traceKey` is Lua for the traceparent of a key. `sent` is as for `expectKeys`. */
 const addEachKey = (traceKey: string, sent: number) => (eachRow: (lua: string) => string) => /* lua */ `
 q.isBusy = true
 q.makeDueReady()
 ${expectKeys(eachRow, sent)}
 if hasItems and not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
+${countNew(eachRow)}
 ${eachRow(`if hasItems then redis.call('HSET', q.items, key, payload) end${traceKey}${addKey("priority")}`)}
 q.wakeForReady()
+return q.reply(added)
 `;
 
 /** Adds keys with delays and priorities of their own, and with their payloads if the queue has payloads. */
@@ -81,7 +111,7 @@ export const addEach = declareScript({
   adds: true,
   args: eachArgs,
   rows: eachFields,
-  reply: NOTHING,
+  reply: NUMBER,
   body: addEachKey(forgetTrace, 7),
 });
 
@@ -90,6 +120,6 @@ export const addTraced = declareScript({
   adds: true,
   args: eachArgs,
   rows: { ...eachFields, trace: optional(TEXT) },
-  reply: NOTHING,
+  reply: NUMBER,
   body: addEachKey("\n  q.keepTrace(key, trace)", 8),
 });

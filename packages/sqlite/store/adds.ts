@@ -1,5 +1,6 @@
 import type { Entry, RankedEntry } from "@workqueue/engine";
 import { addAfter, addNow, type AddRules, makeDueReady } from "./arrivals.ts";
+import { isGone } from "./item.ts";
 import type { Queue } from "./queue.ts";
 import { toMicroseconds } from "./time.ts";
 
@@ -9,11 +10,13 @@ export interface AddSettings extends AddRules {
   readonly hasItems: boolean;
 }
 
-/** Adds entries. */
-export function addEntries(queue: Queue, entries: readonly RankedEntry[], settings: AddSettings): void {
+/** Adds entries. Returns the number of different keys among them that were in no state. */
+export function addEntries(queue: Queue, entries: readonly RankedEntry[], settings: AddSettings): number {
   makeDueReady(queue);
+  let added = 0;
   for (const entry of entries) {
     const item = queue.tx.item(entry.key);
+    if (isGone(item)) added++;
     keepPayload(queue, entry, settings);
     if (entry.priority !== 0) queue.tx.state.isRanked = true;
     if (entry.delay > 0) {
@@ -24,6 +27,7 @@ export function addEntries(queue: Queue, entries: readonly RankedEntry[], settin
     }
   }
   queue.notify();
+  return added;
 }
 
 /** Stores the payload and the trace of an entry. */
