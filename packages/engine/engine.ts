@@ -251,6 +251,7 @@ export interface EngineRedrive extends RedriveProgress {
 
 /** Failures of a key, with everything that a store keeps of them. Times are in milliseconds. */
 export interface StoredFailures {
+  /** Number of failures. */
   readonly count: number;
   /** Error of the latest failure in one line, or an empty string. */
   readonly error: string;
@@ -291,6 +292,7 @@ export interface StoredKey extends ListedKey {
 
 /** Page of stored keys. */
 export interface StoredPage {
+  /** Keys of this page. */
   readonly entries: readonly StoredKey[];
   /** Cursor of the next page. Missing after the last page. */
   readonly cursor: string | undefined;

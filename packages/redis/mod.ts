@@ -21,6 +21,7 @@ export type {
   QueueCounts,
   QueueTotals,
   RemoteAddAllOptions,
+  RemoteAddAllResult,
   RemoteAddOptions,
   RemoteBlockedGroup,
   RemoteLease,

@@ -19,6 +19,7 @@ export type {
   QueueCounts,
   QueueTotals,
   RemoteAddAllOptions,
+  RemoteAddAllResult,
   RemoteAddOptions,
   RemoteBlockedGroup,
   RemoteLease,
