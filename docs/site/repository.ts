@@ -17,6 +17,7 @@ const pagesIn = (folder: string) =>
 export const documents: readonly string[] = [
   ...pagesIn("."),
   ...pagesIn("docs"),
+  "docs/site/explorer.md",
   ...pagesIn("bench"),
   "examples/README.md",
   ...namesIn("packages").map((name) => `packages/${name}/README.md`).filter((path) => existsSync(join(ROOT, path))),
@@ -27,8 +28,7 @@ export function otherDocuments(folder = "."): string[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = normalize(join(folder, entry.name));
     if (entry.isDirectory()) return entry.name === "node_modules" || path === PAGES ? [] : otherDocuments(path);
-    const isPage = documents.includes(path) || path === "docs/site/explorer.md";
-    return path.endsWith(".md") && !isPage ? [path] : [];
+    return path.endsWith(".md") && !documents.includes(path) ? [path] : [];
   });
 }
 

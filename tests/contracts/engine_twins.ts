@@ -198,7 +198,8 @@ export class Twins {
           else memory.addAfter(item, delay, { priority });
         }
         if (priority === undefined) return await engine.add(items.map(entryOf), delay);
-        return await engine.addEach(items.map((item) => ({ ...entryOf(item), delay, priority })));
+        await engine.addEach(items.map((item) => ({ ...entryOf(item), delay, priority })));
+        return;
       }
       case "addRateLimited": {
         const minDelay = this.#retryDelay(operation.minDelay);

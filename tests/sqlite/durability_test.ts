@@ -42,7 +42,7 @@ Deno.test("SQLite: the log is copied into the file in idle time, while the file 
 });
 
 /** Makes the log of a file large, because a reader keeps it. */
-async function fillLog({ path }: Folder, add: (items: readonly string[]) => Promise<void>): Promise<Disposable> {
+async function fillLog({ path }: Folder, add: (items: readonly string[]) => Promise<unknown>): Promise<Disposable> {
   const reader = new DatabaseSync(path, { readOnly: true });
   reader.exec("BEGIN");
   reader.prepare("SELECT count(*) FROM items").get();

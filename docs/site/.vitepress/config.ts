@@ -6,7 +6,6 @@ import { documents, otherDocuments, pageOf, PAGES, read, siteLink } from "../rep
 /** Pages of the site are the documents of the repository, where they are, and the generated ones. */
 const rewrites: Record<string, string> = {
   ...Object.fromEntries(documents.map((path) => [path, pageOf(path)!])),
-  "docs/site/explorer.md": "explorer.md",
   [`${PAGES}/:page+`]: ":page+",
 };
 
@@ -56,7 +55,7 @@ export default defineConfig({
     nav: [
       { text: "Guide", link: "/docs/", activeMatch: "^/docs/" },
       { text: "Reference", link: "/reference/", activeMatch: "^/reference/" },
-      { text: "Delays", link: "/explorer" },
+      { text: "Delays", link: "/docs/site/explorer" },
       { text: "Playground", link: "/playground/index.html", target: "_self" },
     ],
     sidebar: { "/reference/": referenceSidebar(), "/": guideSidebar() },
