@@ -37,10 +37,12 @@ Deno.test("error output: one line a second at most, with the number of those lef
   bench.time = 1000;
   bench.write("e");
   bench.time = 2000;
-  bench.write("f");
+  for (const text of ["f", "g"]) bench.write(text);
+  bench.time = 3000;
+  bench.write("h");
   bench.time = 0;
-  bench.write("g"); // output continues when the clock is set back
-  assertEquals(bench.lines.flat(), ["a", "e (3 earlier errors omitted)", "f", "g"]);
+  bench.write("i"); // output continues when the clock is set back
+  assertEquals(bench.lines.flat(), ["a", "e (3 earlier errors omitted)", "f", "h (1 earlier error omitted)", "i"]);
 });
 
 Deno.test("error output: what is left out is not described", () => {

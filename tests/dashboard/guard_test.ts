@@ -21,6 +21,7 @@ const PATHS = [
   "",
   "api/state",
   "api/audit",
+  "api/plot.js",
   "api/queues/images",
   "api/events",
   "api/events?queue=images",
@@ -236,7 +237,9 @@ Deno.test("guard: every answer says who may use it, and that nobody keeps it", a
     for (const [name, value] of Object.entries(expected)) assertEquals(headers.get(name), value, `${path}: ${name}`);
     assertMatch(headers.get("content-security-policy")!, /default-src 'none';.*frame-ancestors 'none'/);
     assertEquals(headers.get("access-control-allow-origin"), null);
-    const isApi = path.startsWith("api/") && !path.startsWith("api/events") || status === 400;
+    const isScript = path === "api/plot.js";
+    if (isScript) assertEquals(headers.get("content-type"), "text/javascript; charset=utf-8");
+    const isApi = path.startsWith("api/") && !path.startsWith("api/events") && !isScript || status === 400;
     if (isApi) assertEquals(headers.get("content-type"), "application/json");
   }
 });

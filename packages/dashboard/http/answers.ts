@@ -1,5 +1,5 @@
 import type { ErrorBody } from "../api.ts";
-import { PAGE, PAGE_CSP } from "../page.ts";
+import { PAGE, PAGE_CSP, PLOT } from "../page.ts";
 
 /** Error that is sent as the response to a request. */
 export class Refusal extends Error {
@@ -74,6 +74,11 @@ export function answerRedirect(location: string, cookies: readonly string[] = []
   const response = answer(302, undefined, null, { location });
   for (const cookie of cookies) response.headers.append("set-cookie", cookie);
   return response;
+}
+
+/** Creates the response with the script that draws charts. */
+export function answerPlot(): Response {
+  return answer(200, "text/javascript; charset=utf-8", PLOT);
 }
 
 /** Creates the response with the page. The content security policy allows only the page's own script and style. */

@@ -4,6 +4,8 @@ export type Route =
   | { readonly kind: "queue"; readonly name: string }
   | { readonly kind: "action" | "throttle"; readonly name: string; readonly action: string }
   | { readonly kind: "page" }
+  /** Script that draws charts. */
+  | { readonly kind: "plot" }
   /**
    * Page at an address without a trailing slash. Relative addresses on that page would be wrong, so the browser is
    * redirected.
@@ -13,6 +15,7 @@ export type Route =
 export function routeOf(path: string): Route {
   const [, kind] = /\/api\/(state|events|audit|reload)$/.exec(path) ?? [];
   if (kind !== undefined) return { kind: kind as "state" | "events" | "audit" | "reload" };
+  if (path.endsWith("/api/plot.js")) return { kind: "plot" };
   const [, throttle, throttleAction] = /\/api\/throttles\/([^/]+)\/([a-z-]+)$/.exec(path) ?? [];
   const throttleName = throttle === undefined ? undefined : decoded(throttle);
   if (throttleName !== undefined) return { kind: "throttle", name: throttleName, action: throttleAction! };
@@ -28,7 +31,7 @@ export function baseOf(path: string): string {
   if (route.kind === "toPage") return `${path}/`;
   return route.kind === "page"
     ? path
-    : path.replace(/api\/(state|events|audit|reload|(queues|throttles)\/[^/]+(\/[a-z-]+)?)$/, "");
+    : path.replace(/api\/(state|events|audit|reload|plot\.js|(queues|throttles)\/[^/]+(\/[a-z-]+)?)$/, "");
 }
 
 function decoded(part: string): string | undefined {

@@ -13,7 +13,16 @@ import type { SteeredThrottle } from "../watch/throttles.ts";
 import { within } from "../watch/timer.ts";
 import type { Watch } from "../watch/watch.ts";
 import type { WatchedQueue } from "../watch/watched_queue.ts";
-import { answer, answerJson, answerPage, answerRedirect, answerRefusal, Failure, Refusal } from "./answers.ts";
+import {
+  answer,
+  answerJson,
+  answerPage,
+  answerPlot,
+  answerRedirect,
+  answerRefusal,
+  Failure,
+  Refusal,
+} from "./answers.ts";
 import type { Events } from "./events.ts";
 import { logFailure } from "./failure_log.ts";
 import type { Guard } from "./guard.ts";
@@ -114,6 +123,8 @@ export class Server {
         return answerJson(JSON.stringify(audit.list()));
       case "page":
         return answerPage();
+      case "plot":
+        return answerPlot();
       case "toPage":
         return answerRedirect(route.location + url.search);
       default:

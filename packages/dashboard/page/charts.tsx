@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import uPlot from "uplot";
+import type uPlot from "uplot";
 import type { History } from "../api.ts";
 import { count, rate, timeOfDay } from "./words.ts";
 
@@ -8,6 +8,35 @@ const SPAN = 15 * 60;
 const SHORTEST = 2 * 60;
 const SAMPLES_A_MINUTE = 12;
 const HEIGHT = 150;
+
+/** Hash of the script that draws charts. The content security policy allows this script. Set by the build. */
+declare const PLOT_HASH: string;
+
+const PLOT = "api/plot.js";
+
+/** Trusted types, which not all browsers have. */
+interface TrustedTypes {
+  createPolicy(name: string, rules: object): { createScriptURL(url: string): string };
+}
+
+const policy = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes
+  ?.createPolicy("plot", { createScriptURL: () => PLOT });
+let loading: Promise<typeof uPlot> | undefined;
+
+/** Loads the script that draws charts, when a chart is first shown. After a failure, the next chart tries again. */
+function loadPlot(): Promise<typeof uPlot> {
+  return loading ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.integrity = PLOT_HASH;
+    script.src = policy === undefined ? PLOT : policy.createScriptURL(PLOT);
+    script.onload = () => resolve((globalThis as unknown as { uPlot: typeof uPlot }).uPlot);
+    script.onerror = () => {
+      loading = undefined;
+      reject(new Error("The script can't be loaded"));
+    };
+    document.head.append(script);
+  });
+}
 
 /** Line of a chart. `of` is also the name of the line's color in the stylesheet. */
 interface Line {
@@ -53,12 +82,16 @@ function Chart({ title, lines, history, text }: {
   const plot = useRef<uPlot>(null);
   const [pointed, setPointed] = useState<number | null>(null);
   const isDark = useMedia("(prefers-color-scheme: dark)");
+  const [Plot, setPlot] = useState<typeof uPlot | "missing">();
+
+  useEffect(() => void loadPlot().then((loaded) => setPlot(() => loaded), () => setPlot("missing")), []);
 
   const data: uPlot.AlignedData = [history.time.map((ms) => ms / 1000), ...lines.map(({ of }) => [...history[of]])];
 
   useEffect(() => {
+    if (typeof Plot !== "function") return;
     const element = place.current!;
-    const made = new uPlot(
+    const made = new Plot(
       {
         width: element.clientWidth,
         height: HEIGHT,
@@ -99,9 +132,9 @@ function Chart({ title, lines, history, text }: {
       observer.disconnect();
       made.destroy();
     };
-  }, [isDark]);
+  }, [Plot, isDark]);
 
-  useEffect(() => plot.current!.setData(data), [history.time.at(-1)]);
+  useEffect(() => plot.current?.setData(data), [history.time.at(-1)]);
 
   const at = pointed ?? history.time.length - 1;
   const values = lines.map((line) => ({ ...line, value: text(history[line.of][at] ?? null) }));
@@ -126,6 +159,7 @@ function Chart({ title, lines, history, text }: {
         role="img"
         aria-label={`Chart of ${lines.map(({ name }) => name.toLowerCase()).join(", ")}; the table shows its values`}
       />
+      {Plot === "missing" && <p class="quiet">The chart could not be loaded. The table shows its values.</p>}
     </figure>
   );
 }

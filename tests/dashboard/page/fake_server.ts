@@ -1,7 +1,7 @@
 /** Server that sends prepared data to the page and records the requests that the page sends. */
 
 import type { Act, ControlResult, QueueDetails, QueueRow, State, ThrottleRow } from "@workqueue/dashboard";
-import { PAGE, PAGE_CSP } from "../../../packages/dashboard/page.ts";
+import { PAGE, PAGE_CSP, PLOT } from "../../../packages/dashboard/page.ts";
 
 /** Request that the page sends when a control is used. */
 export interface Posted {
@@ -86,6 +86,7 @@ export class FakeServer implements AsyncDisposable {
       const { status = 200, body } = this.answer(posted);
       return Response.json(body, { status });
     }
+    if (path === "api/plot.js") return new Response(PLOT, { headers: { "content-type": "text/javascript" } });
     if (path === "api/audit") return Response.json({ acts: this.acts });
     if (path === "api/state") return Response.json(this.#state());
     if (path === "api/events" && this.tooMany !== undefined) {
