@@ -10,7 +10,7 @@ function large(): ChurnMap<string, number> {
   return map;
 }
 
-Deno.test("churn map: a key that comes back keeps its place, and the map says so", () => {
+Deno.test("churn map: a key that comes back keeps its place, and the map reports it", () => {
   const map = large();
   assertEquals([map.set("hot", 1), map.size, map.span], [false, 101, 101]);
   map.remove("hot");
@@ -20,7 +20,7 @@ Deno.test("churn map: a key that comes back keeps its place, and the map says so
   assertEquals([map.set("new", 4), [...{ [Symbol.iterator]: () => map.keys() }].at(-1)], [false, "new"]);
 });
 
-Deno.test("churn map: one that is drained keeps few of its keys, and a small one none", () => {
+Deno.test("churn map: a drained map keeps few of its keys, and a small one none", () => {
   const map = large();
   for (let i = 0; i < 100; i++) {
     map.remove(`other ${i}`);
@@ -32,7 +32,7 @@ Deno.test("churn map: one that is drained keeps few of its keys, and a small one
   assertEquals([map.size, map.span], [0, 0]);
 });
 
-Deno.test("churn map: delete of what is not there, or not any more, changes nothing", () => {
+Deno.test("churn map: deleting an absent or deleted key changes nothing", () => {
   const map = large();
   map.delete("stranger");
   map.set("hot", 1);
@@ -57,7 +57,7 @@ Deno.test("churn map: undefined is a value like any other", () => {
   assertEquals(map.size, 0);
 });
 
-Deno.test("churn map: whatever is done to it, it holds what a Map does", () => {
+Deno.test("churn map: under random calls, it has the same content as a Map", () => {
   const random = randomNumbers(5);
   for (const keys of [10, 200, 2000]) {
     const map = new ChurnMap<number, number>();
@@ -141,7 +141,7 @@ function assertSameEntries(map: ChurnMap<unknown, number>, plain: Map<unknown, n
   assertEquals(keys.size, plain.size);
 }
 
-Deno.test("churn map: one that is divided, and made small again, holds what a Map does", () => {
+Deno.test("churn map: a map that was divided and is small again has the same content as a Map", () => {
   const random = randomNumbers(8);
   const objects = Array.from({ length: 20_000 }, (_, i) => ({ i }));
   const map = new ChurnMap<unknown, number>();
@@ -248,7 +248,7 @@ Deno.test("churn map: an iteration over many keys of one part takes few steps pe
   assert(steps <= MANY + 1000, `${steps} steps`);
 });
 
-Deno.test("churn map: a key for which no part has room changes nothing", () => {
+Deno.test("churn map: a failed attempt to set a key for which no part has room changes nothing", () => {
   const map = new ChurnMap<unknown, number>();
   const keys = Array.from({ length: 140_000 }, (_, i) => ({ i }));
   for (const [i, key] of keys.entries()) map.set(key, i);

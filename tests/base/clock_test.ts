@@ -60,7 +60,7 @@ function dateOf(now: () => number): DateConstructor {
 
 const noTimers = { setTimeout: (() => 0) as unknown as typeof setTimeout, clearTimeout: () => {} };
 
-Deno.test("rule 9: the system clock follows whatever replaces both Date and setTimeout, and only as long", () => {
+Deno.test("rule 9: the system clock follows fake time only while both Date and setTimeout are replaced", () => {
   let time = 42;
   whileReplaced({ Date: dateOf(() => time), ...noTimers }, () => {
     const before = systemClock.now();
@@ -70,7 +70,7 @@ Deno.test("rule 9: the system clock follows whatever replaces both Date and setT
   assert(isMonotonic());
 });
 
-Deno.test("rule 9: a wrapper around Date alone is no fake time, also where it goes wrong", () => {
+Deno.test("rule 9: a wrapper around Date alone does not count as fake time, even if it fails", () => {
   let shift = 0;
   const RealDate = Date;
   whileReplaced({ Date: dateOf(() => RealDate.now() + shift) }, () => {
@@ -82,7 +82,7 @@ Deno.test("rule 9: a wrapper around Date alone is no fake time, also where it go
   });
 });
 
-Deno.test("rule 9: the system clock never goes back as fake time comes and goes, whenever that begins", () => {
+Deno.test("rule 9: the system clock never goes back as fake time comes and goes, whenever it begins", () => {
   const starts = [undefined, 0, Date.now() - HOUR, Date.now() + 365 * 24 * HOUR];
   let last = systemClock.now();
   for (const start of [...starts, ...starts]) {
@@ -115,7 +115,7 @@ Deno.test("rule 9: fake time that follows other fake time does not turn the cloc
   assertEquals(Math.round(systemClock.now() - before), 1000);
 });
 
-Deno.test("rule 9: what waited when fake time came is due in fake time, beside what was added later", () => {
+Deno.test("rule 9: timers set before fake time are due in fake time, beside timers set later", () => {
   using queue = createDelayingQueue<string>();
   queue.addAfter("before", 10_000);
   using time = new FakeTime();
@@ -128,7 +128,7 @@ Deno.test("rule 9: what waited when fake time came is due in fake time, beside w
   assertEquals([queue.length, queue.delayed], [2, 0]);
 });
 
-Deno.test("rule 9: what waited in fake time is due in real time once that is back", async () => {
+Deno.test("rule 9: timers set in fake time are due in real time once it is back", async () => {
   using queue = createDelayingQueue<string>();
   {
     using _time = new FakeTime();
@@ -139,7 +139,7 @@ Deno.test("rule 9: what waited in fake time is due in real time once that is bac
   assertEquals(lease.item, "a");
 });
 
-Deno.test("rule 9: a timer moves to fake time with what is left of it", () => {
+Deno.test("rule 9: a timer moves to fake time with its remaining time", () => {
   let isFired = false;
   systemClock.setTimeout(() => isFired = true, 1000);
   using time = new FakeTime();
@@ -150,7 +150,7 @@ Deno.test("rule 9: a timer moves to fake time with what is left of it", () => {
   assert(isFired);
 });
 
-Deno.test("rule 9: a timer that fires while fake time is there waits for that", async () => {
+Deno.test("rule 9: a timer that fires in real time during fake time waits for fake time", async () => {
   const fired: string[] = [];
   systemClock.setTimeout(() => fired.push("real"), 20);
   const over = new Promise((resolve) => setTimeout(resolve, 40));
@@ -161,7 +161,7 @@ Deno.test("rule 9: a timer that fires while fake time is there waits for that", 
   assertEquals(fired, ["real"]);
 });
 
-Deno.test("rule 9: a bucket goes on before, in and after fake time", async () => {
+Deno.test("rule 9: a bucket continues before, during and after fake time", async () => {
   const bucket = new TokenBucket(50, 1);
   assert(bucket.allow());
   let lastTaken: number;
@@ -180,7 +180,7 @@ Deno.test("rule 9: a bucket goes on before, in and after fake time", async () =>
   assert(!isNextThere || isSlow);
 });
 
-Deno.test("rule 9: what waited in fake time that other fake timers replaced is due in theirs", () => {
+Deno.test("rule 9: timers of fake time that other fake timers replace are due in the latter", () => {
   using queue = createDelayingQueue<string>();
   let first = 0;
   whileReplaced({ Date: dateOf(() => first), ...noTimers }, () => {
@@ -197,7 +197,7 @@ Deno.test("rule 9: what waited in fake time that other fake timers replaced is d
   assertEquals([queue.length, queue.delayed], [2, 0]);
 });
 
-Deno.test("rule 9: a drain finds what waited in fake time that is gone", async () => {
+Deno.test("rule 9: a drain finds timers of fake time that has ended", async () => {
   const queue = createDelayingQueue<string>();
   {
     using _time = new FakeTime();
@@ -208,7 +208,7 @@ Deno.test("rule 9: a drain finds what waited in fake time that is gone", async (
   await drained;
 });
 
-Deno.test("rule 9: a queue may be shut down when the fake time of its timers is gone", () => {
+Deno.test("rule 9: a queue may be shut down after the fake time of its timers has ended", () => {
   const queue = createDelayingQueue<string>();
   {
     using _time = new FakeTime();
@@ -218,7 +218,7 @@ Deno.test("rule 9: a queue may be shut down when the fake time of its timers is 
   assertEquals(queue.delayed, 0);
 });
 
-Deno.test("the system clock's timers are those of fake time while it is there", () => {
+Deno.test("the system clock uses the timers of fake time during fake time", () => {
   using time = new FakeTime();
   const fired: string[] = [];
   systemClock.setTimeout(() => fired.push("a"), 100);
@@ -233,7 +233,7 @@ Deno.test("the system clock's timers are those of fake time while it is there", 
   assertEquals(fired, ["b", "a"]);
 });
 
-Deno.test("the system clock's timers fire in real time, and not once they are cleared", async () => {
+Deno.test("the system clock's timers fire in real time, and not after they are cleared", async () => {
   let isClearedFired = false;
   await new Promise<void>((resolve) => {
     const handle = systemClock.setTimeout(() => isClearedFired = true, 0);
@@ -243,7 +243,7 @@ Deno.test("the system clock's timers fire in real time, and not once they are cl
   assertFalse(isClearedFired);
 });
 
-Deno.test("rule 9: what takes no clock works under fake time with no set-up", () => {
+Deno.test("rule 9: code that takes no clock works under fake time without set-up", () => {
   using time = new FakeTime();
   using queue = createDelayingQueue<string>();
   const bucket = new TokenBucket(1, 1);

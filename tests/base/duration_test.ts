@@ -3,7 +3,7 @@ import { parseDuration } from "@workqueue/core";
 
 const RULE = `must be a duration such as "250ms", "1h30m" or a number of milliseconds`;
 
-Deno.test("a duration is numbers with units, in any order, added up", () => {
+Deno.test("a duration has numbers with units, in any order, which are added up", () => {
   const cases: [text: string, ms: number][] = [
     ["0", 0],
     ["5s", 5000],
@@ -58,13 +58,13 @@ Deno.test("a fraction of a nanosecond is cut off, as in Go", () => {
   }
 });
 
-Deno.test("digits may be missing on one side of the point", () => {
+Deno.test("digits may be missing on one side of the decimal point", () => {
   for (const text of ["5.s", "5.0s", "5.00s", "+5s", "05s"]) assertEquals(parseDuration(text), 5000, text);
   assertEquals(parseDuration(".5s"), 500);
   assertEquals(parseDuration("0.5s"), 500);
 });
 
-Deno.test("a sign stands for the whole duration", () => {
+Deno.test("a sign applies to the whole duration", () => {
   assertEquals(parseDuration("-5s"), -5000);
   assertEquals(parseDuration("-2m3.4s"), -123_400);
   assertEquals(parseDuration("+2m3.4s"), 123_400);
@@ -76,7 +76,7 @@ Deno.test("a number is a number of milliseconds", () => {
   for (const ms of [0, 250, 0.5, -3, 1e15, Number.MAX_VALUE]) assertEquals(parseDuration(ms), ms);
 });
 
-Deno.test("a text that is no duration is refused, with the text", () => {
+Deno.test("a text that is not a duration is refused, with the text", () => {
   const texts = [
     ...["", " ", "3", "-", "+", ".", "s", "-.", ".s", "+.s", "-s", "ms", "3000000h m", "0.", "00", "--5s", "+-5s"],
     ...[
@@ -104,14 +104,14 @@ Deno.test("a text that is no duration is refused, with the text", () => {
   }
 });
 
-Deno.test("a text too long for a duration is refused at once, and cut in the message", () => {
+Deno.test("a text too long for a duration is refused at once, and shortened in the message", () => {
   assertEquals(parseDuration("0".repeat(98) + "5s"), 5000);
   assertThrows(() => parseDuration("0".repeat(99) + "5s"), TypeError);
   const { message } = assertThrows(() => parseDuration("1h".repeat(1_000_000)), TypeError);
   assertEquals(message, `Cannot parse duration: 'text' ${RULE}, got "${"1h".repeat(30)}…"`);
 });
 
-Deno.test("a number that is no length of time is refused with a RangeError, other values with a TypeError", () => {
+Deno.test("an invalid number is refused with a RangeError, and other values with a TypeError", () => {
   for (const value of [NaN, Infinity, -Infinity]) {
     const { message } = assertThrows(() => parseDuration(value), RangeError);
     assertEquals(message, `Cannot parse duration: 'text' ${RULE}, got ${value}`);

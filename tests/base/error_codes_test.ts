@@ -99,12 +99,12 @@ for (const [name, code, ErrorClass, action] of CASES) {
   });
 }
 
-Deno.test("errors: arguments of asynchronous calls have their code as well", async () => {
+Deno.test("errors: errors of arguments of asynchronous calls have a code as well", async () => {
   const code = await parallelizeUntil(0, 1, () => {}).then(() => undefined, codeOf);
   assertEquals(code, "WQ_ARGUMENT" satisfies ErrorCode);
 });
 
-Deno.test("errors: what a limiter of one's own throws is passed on as it is", () => {
+Deno.test("errors: an error of a custom limiter is passed on unchanged", () => {
   const error = new Error("the limiter is away");
   const queue = queueWith(limiterThat(() => {
     throw error;

@@ -23,13 +23,13 @@ class Bench implements Disposable {
   }
 }
 
-Deno.test("error output: a text is one line that cannot steer a terminal or turn the text around it", () => {
+Deno.test("error output: a text is one line that can't control a terminal or reverse the text around it", () => {
   using bench = new Bench();
   bench.write("two\r\nlines, \u001b[31mred\u009b0m, \u202eturned\u2028 and a \u0000");
   assertEquals(bench.lines, [["two lines,  [31mred 0m,  turned  and a  "]]);
 });
 
-Deno.test("error output: one line a second at most, with the number of those left out", () => {
+Deno.test("error output: at most one line a second, with the number of omitted ones", () => {
   using bench = new Bench();
   for (const text of ["a", "b", "c"]) bench.write(text);
   bench.time = 999;
@@ -45,7 +45,7 @@ Deno.test("error output: one line a second at most, with the number of those lef
   assertEquals(bench.lines.flat(), ["a", "e (3 earlier errors omitted)", "f", "h (1 earlier error omitted)", "i"]);
 });
 
-Deno.test("error output: what is left out is not described", () => {
+Deno.test("error output: an omitted error is not described", () => {
   using bench = new Bench();
   let described = 0;
   for (let i = 0; i < 3; i++) bench.output.write(() => `${++described}`);

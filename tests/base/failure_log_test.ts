@@ -27,7 +27,7 @@ async function lineOf(thrown: unknown, item: unknown = "a", name = ""): Promise<
   return log.lines[0]!;
 }
 
-Deno.test("rule 11: without onError a failure is written down: item, attempt, error, and where it was thrown", async () => {
+Deno.test("rule 11: without onError, a failure is logged with its item, attempt, error, and place", async () => {
   const line = await lineOf(new TypeError("x is not a function"), "cat.png", "images");
   assertMatch(
     line,
@@ -35,7 +35,7 @@ Deno.test("rule 11: without onError a failure is written down: item, attempt, er
   );
 });
 
-Deno.test("rule 11: what is thrown may be anything, and so may the item; nothing of theirs runs that could fail", async () => {
+Deno.test("rule 11: any value can be an error or an item, and none of its code that could fail runs", async () => {
   assertEquals(await lineOf("no"), `Item "a" failed at attempt 1: "no"`);
   assertEquals(await lineOf(undefined), `Item "a" failed at attempt 1: undefined`);
   assertEquals(await lineOf({ message: "no" }), `Item "a" failed at attempt 1: an object`);
@@ -73,7 +73,7 @@ Deno.test("rule 11: a failure is one line, whatever its message", async () => {
   assert(long.length < 1000);
 });
 
-Deno.test("rule 11: an item is named by its key", async () => {
+Deno.test("rule 11: an item is shown by its key", async () => {
   using log = new Console();
   const clock = new HandClock();
   const queue = queueOn<{ id: number }>(clock, { keyOf: ({ id }) => id });
@@ -85,7 +85,7 @@ Deno.test("rule 11: an item is named by its key", async () => {
   queue.shutDown();
 });
 
-Deno.test("rule 11: one line a second at most is written, with the number of those left out", async () => {
+Deno.test("rule 11: at most one line a second is logged, with the number of omitted ones", async () => {
   using log = new Console();
   const clock = new HandClock();
   const queue = queueOn<string>(clock);
@@ -106,7 +106,7 @@ Deno.test("rule 11: one line a second at most is written, with the number of tho
   queue.shutDown();
 });
 
-Deno.test("rule 11: each pool writes its own lines", async () => {
+Deno.test("rule 11: each pool logs its own lines", async () => {
   using log = new Console();
   const clock = new HandClock();
   const queues = ["one", "two"].map((name) => {
@@ -120,7 +120,7 @@ Deno.test("rule 11: each pool writes its own lines", async () => {
   for (const queue of queues) queue.shutDown();
 });
 
-Deno.test("rule 11: with onError nothing is written, and onGiveUp is no substitute for it", async () => {
+Deno.test("rule 11: with onError, nothing is logged, and onGiveUp does not replace onError", async () => {
   using log = new Console();
   const clock = new HandClock();
   const fail = () => Promise.reject(new TerminalError("gone"));
@@ -134,7 +134,7 @@ Deno.test("rule 11: with onError nothing is written, and onGiveUp is no substitu
   }
 });
 
-Deno.test("rule 11: a console that throws ends nothing", async () => {
+Deno.test("rule 11: a console that throws ends neither the pool nor an attempt", async () => {
   using _log = new Console(() => {
     throw new Error("broken pipe");
   });

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { suggest } from "../../lib/base/suggest.ts";
 
-Deno.test("a known name that is close to the one given is suggested, the closest and first of them", () => {
+Deno.test("the known name closest to the given one is suggested, or the first of several", () => {
   const cases: [given: string, known: string[], suggested: string | undefined][] = [
     ["brust", ["rate", "burst"], "burst"],
     ["RATE", ["rate", "burst"], "rate"],

@@ -39,19 +39,19 @@ Deno.test("call safely: a callback is called once, as a function, with its argum
 });
 
 for (const [how, callback] of Object.entries(failures)) {
-  Deno.test(`call safely: if the callback ${how}, onError receives that once`, async () => {
+  Deno.test(`call safely: if the callback ${how}, onError receives the error once`, async () => {
     const errors: unknown[] = [];
     callSafely(callback, (error) => errors.push(error));
     await flush();
     assertEquals(errors, [BROKEN]);
   });
 
-  Deno.test(`call safely: if the callback ${how} and there is no onError, that is dropped`, async () => {
+  Deno.test(`call safely: if the callback ${how} and there is no onError, the error is dropped`, async () => {
     callSafely(callback);
     await flush(); // an unhandled rejection would fail the test
   });
 
-  Deno.test(`call safely: if onError ${how}, that is dropped`, async () => {
+  Deno.test(`call safely: if onError ${how}, its error is dropped`, async () => {
     for (const broken of Object.values(failures)) {
       let calls = 0;
       callSafely(
@@ -67,13 +67,13 @@ for (const [how, callback] of Object.entries(failures)) {
   });
 }
 
-Deno.test("call safely: an error that is thrown is reported before the call returns", () => {
+Deno.test("call safely: a thrown error is reported before the call returns", () => {
   const errors: unknown[] = [];
   callSafely(fail, (error) => errors.push(error));
   assertEquals(errors, [BROKEN]);
 });
 
-Deno.test("call safely: a callback that returns no promise has none made for it", () => {
+Deno.test("call safely: for a callback without a promise, none is created", () => {
   const errors: unknown[] = [];
   const { Promise } = globalThis;
   globalThis.Promise = undefined as never; // from here on, creating a promise throws

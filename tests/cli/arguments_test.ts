@@ -10,7 +10,7 @@ import { hasGnuParallel } from "../program.ts";
 const ONE = ["run", "--concurrency", "1"];
 
 for (const runtime of Object.keys(someRuntimes)) {
-  Deno.test(`arguments, ${runtime}: what comes after ::: are the items, as they are`, async () => {
+  Deno.test(`arguments, ${runtime}: the arguments after ::: are the items, unchanged`, async () => {
     await using workspace = new Workspace(runtime);
     const items = ["b", "a c", "-x", "", "two\nlines", " ", "é", "b", "--", "{}"];
     const stdout = "<b>\n<a c>\n<-x>\n<two\nlines>\n< >\n<é>\n<-->\n<{}>\n";
@@ -20,7 +20,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     }
   });
 
-  Deno.test(`arguments, ${runtime}: an argument that is not UTF-8 is refused, and the others are worked on`, async () => {
+  Deno.test(`arguments, ${runtime}: an argument that is not UTF-8 is refused, and the others are processed`, async () => {
     await using workspace = new Workspace(runtime);
     // If the characters of the item were cut to their last byte, "Ā" would become NUL, and "c" an item of its own.
     const script = `exec "$@" "$(printf '\\377Āc')" b`;
@@ -32,7 +32,8 @@ for (const runtime of Object.keys(someRuntimes)) {
 
 for (const runtime of Object.keys(runtimes)) {
   Deno.test({
-    name: `arguments, ${runtime}: a command that is not UTF-8 is refused, and a replacement character is an item`,
+    name:
+      `arguments, ${runtime}: a command that is not UTF-8 is refused, and a replacement character is an ordinary item`,
     ignore: Deno.build.os !== "linux", // other systems don't tell the bytes of an argument
     fn: async () => {
       await using workspace = new Workspace(runtime);
@@ -53,7 +54,7 @@ Deno.test("arguments: without an item after :::, nothing is run and nothing is r
   assertStringIncludes(stderr, "Distinct items     0\n");
 });
 
-Deno.test("arguments: items of the command line can be resumed, from there and from a file", async () => {
+Deno.test("arguments: a run with items on the command line can be resumed, with items on the command line or in the input", async () => {
   await using workspace = new Workspace();
   const args = ["run", "--retries", "0", "--resume", "report.jsonl"];
   const command = ["sh", "-c", 'echo "$1" >> done; [ "$1" != "$(cat bad)" ]', "sh", "{}"];
@@ -83,7 +84,7 @@ Deno.test("arguments: --dry-run prints the commands for the items after :::", as
 });
 
 for (const runtime of Object.keys(someRuntimes)) {
-  Deno.test(`arguments, ${runtime}: with -I, another text stands for the item, and {} is text`, async () => {
+  Deno.test(`arguments, ${runtime}: with -I, another text stands for the item, and {} is ordinary text`, async () => {
     await using workspace = new Workspace(runtime);
     const run = async (args: string[], item = "music/a.tar.gz") => {
       const { code, stdout, stderr } = await workspace.run([...ONE, ...args], `${item}\n`);
@@ -112,7 +113,7 @@ for (const runtime of Object.keys(someRuntimes)) {
   });
 }
 
-Deno.test("arguments: -I is refused with names of fields, and belongs to a report", async () => {
+Deno.test("arguments: -I is refused together with field names, and is recorded in a report", async () => {
   await using workspace = new Workspace();
   const { code, stderr } = await workspace.run(["run", "-I", "@", "--json", "--", "echo", "@"], "{}\n");
   assertEquals([code, stderr], [
@@ -128,7 +129,7 @@ Deno.test("arguments: -I is refused with names of fields, and belongs to a repor
   assertEquals((await workspace.run([...resume, "--", "echo", "@"], "a\n")).code, 2);
 });
 
-Deno.test("arguments: a placeholder in a script or after -exec is run, with a warning that says what to write", async () => {
+Deno.test("arguments: a placeholder in a script or after -exec is replaced, with a warning that says what to write", async () => {
   await using workspace = new Workspace();
   const warnings = async (...args: string[]) => {
     const { code, stderr } = await workspace.run([...ONE, "--quiet", ...args], "a\n");
@@ -159,7 +160,7 @@ const together = (count: number) => [
 ];
 
 for (const runtime of Object.keys(someRuntimes)) {
-  Deno.test(`arguments, ${runtime}: {%} is a number of its own for each running command`, async () => {
+  Deno.test(`arguments, ${runtime}: {%} is a separate number for each running command`, async () => {
     await using workspace = new Workspace(runtime);
     const { stdout } = await workspace.run(["run", "-j4", "--", ...together(4), ":::", "a", "b", "c", "d"]);
     assertEquals(stdout.split("\n").sort().join(""), "1234");
@@ -191,7 +192,7 @@ Deno.test("arguments: {%} follows a concurrency that changes", async () => {
   assertEquals(["a", "b", "c", "d"].map((item) => workspace.read(`began ${item}`).trim()), ["1", "2", "3", "1"]);
 });
 
-Deno.test("arguments: a command that is being killed keeps its slot until it is gone", async () => {
+Deno.test("arguments: a command that is being killed keeps its slot until it has exited", async () => {
   await using workspace = new Workspace();
   // The slow command times out, and then lives on until other commands have begun. They note their slots.
   const script = `
@@ -228,7 +229,7 @@ Deno.test("arguments: --colsep splits lines into columns", async () => {
   ]);
 });
 
-Deno.test("arguments: --colsep refuses a line that lacks a column, and leaves lines as they are otherwise", async () => {
+Deno.test("arguments: --colsep refuses a line without enough columns, and leaves other lines as they are", async () => {
   await using workspace = new Workspace();
   const args = [...ONE, "--colsep", ",", "--report", "report.jsonl", "--", "echo", "{2}"];
   const { code, stdout, stderr } = await workspace.run(args, "a,b\nc\nd,\na,b\nx,b\n");
@@ -241,14 +242,14 @@ Deno.test("arguments: --colsep refuses a line that lacks a column, and leaves li
   assertStringIncludes(other.stderr, "its run read lines with '--colsep=,'; use the same options\n");
 });
 
-Deno.test("arguments: --colsep reads no more columns of a long line than the command needs", async () => {
+Deno.test("arguments: --colsep reads only as many columns of a long line as the command needs", async () => {
   await using workspace = new Workspace();
   const line = ",".repeat(2 ** 24) + "\n"; // more columns than a map can have entries
   const { code, stdout } = await workspace.run([...ONE, "--colsep", ",", "--", "echo", "<{2}>"], `a,b\n${line}`);
   assertEquals([code, stdout], [0, "<b>\n<>\n"]);
 });
 
-Deno.test("arguments: without --colsep, {1} is text", async () => {
+Deno.test("arguments: without --colsep, {1} is ordinary text", async () => {
   await using workspace = new Workspace();
   assertEquals((await workspace.run([...ONE, "--", "echo", "a{1}"], "x\n")).stdout, "a{1} x\n");
 });
@@ -301,7 +302,7 @@ const hasParallel = await hasGnuParallel();
 if (!hasParallel) console.warn("There is no GNU parallel: leaving out the comparison with it.");
 
 Deno.test({
-  name: "arguments: GNU parallel understands them in the same way",
+  name: "arguments: items after ::: mean the same as for GNU parallel",
   ignore: !hasParallel,
   fn: async () => {
     await using workspace = new Workspace();

@@ -69,7 +69,7 @@ const problemsOf = (file: string, places: string[]) =>
   PROBLEMS.map((problem, i) => `${file}:${places[i]}: ${problem}\n`).join("");
 
 for (const [file, { text, places }] of Object.entries(BROKEN)) {
-  Deno.test(`check: every problem in ${file} is a line, with its place`, async () => {
+  Deno.test(`check: every problem in ${file} is printed on a line, with its place`, async () => {
     await using workspace = new Workspace();
     workspace.write(file, text);
     assertEquals(await workspace.run(["check", file]), { code: 1, stdout: problemsOf(file, places), stderr: "" });
@@ -86,7 +86,7 @@ const INVALID: [file: string, text: string, line: string][] = [
   ["none.yaml", "", "none.yaml:1:1: it is empty"],
 ];
 
-Deno.test("check: what is not of its format is reported with its place", async () => {
+Deno.test("check: a syntax error is reported with its place", async () => {
   await using workspace = new Workspace();
   for (const [file, text] of INVALID) workspace.write(file, text);
   const { code, stdout, stderr } = await workspace.run(["check", ...INVALID.map(([file]) => file)]);
@@ -94,7 +94,7 @@ Deno.test("check: what is not of its format is reported with its place", async (
   assertEquals([code, stderr], [1, ""]);
 });
 
-Deno.test("check: a valid config is described by the kinds of parts that it has", async () => {
+Deno.test("check: a valid config is described by the types of its parts", async () => {
   await using workspace = new Workspace();
   const throttles = { api: { type: "breaker" }, slots: { type: "concurrency", limit: 2 } };
   workspace.write("a.json", JSON.stringify({ queues: { a: {} }, throttles }));
@@ -138,7 +138,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     });
   });
 
-  Deno.test(`check, ${runtime}: standard input is checked as what it is said to be`, async () => {
+  Deno.test(`check, ${runtime}: standard input is checked in the given format`, async () => {
     await using workspace = new Workspace(runtime);
     const { text, places } = BROKEN["a.yaml"]!;
     assertEquals(await workspace.run(["check", "-", "--format", "yaml"], text), {
@@ -154,7 +154,7 @@ for (const runtime of Object.keys(someRuntimes)) {
   });
 }
 
-Deno.test("check: options that cannot be meant are refused", async () => {
+Deno.test("check: invalid options are refused", async () => {
   await using workspace = new Workspace();
   workspace.write("a.json", "{}");
   const refusals: [args: string[], message: string][] = [
@@ -180,7 +180,7 @@ Deno.test("check: options that cannot be meant are refused", async () => {
   assertStringIncludes(stderr, "Allowed choices are json, jsonc, yaml, toml.");
 });
 
-Deno.test("check: what a config says cannot steer the terminal or begin a line", async () => {
+Deno.test("check: text from a config can't control the terminal or begin a line", async () => {
   await using workspace = new Workspace();
   workspace.write("a.json", JSON.stringify({ queues: { "\x1b[31m\nfake.json:1:1: x": 1 } }));
   const { stdout } = await workspace.run(["check", "a.json"]);
@@ -188,7 +188,7 @@ Deno.test("check: what a config says cannot steer the terminal or begin a line",
   assertEquals(stdout.match(/\p{Cc}/gu), ["\n"]);
 });
 
-Deno.test("check: a reader that has left is no error, and a full disk is one", async () => {
+Deno.test("check: a closed reader is not an error, and a full disk is one", async () => {
   await using workspace = new Workspace();
   workspace.write("a.json", "{}");
   workspace.write("b.json", "[]");

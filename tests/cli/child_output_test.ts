@@ -32,7 +32,7 @@ Deno.test("child output: a line of more than 1 MiB is passed on in parts, with o
   assertEquals(await passedOn([half, half, "y", "z\nend"], "#"), [`#${half}${half}y`, "z\n", "#end\n"]);
 });
 
-Deno.test("child output: the work for a byte does not grow with the bytes before it on the line", async () => {
+Deno.test("child output: the work for a byte does not depend on the number of bytes before it on the line", async () => {
   const chunk = new Uint8Array(1000).fill(0x78);
   const chunks = 4000;
   let copied = 0;

@@ -97,7 +97,7 @@ for (const runtime of Object.keys(someRuntimes)) {
   );
 }
 
-copyTest("a target with items is refused, unless it may have some", async (workspace, ends) => {
+copyTest("a target with items is refused, unless an option allows them", async (workspace, ends) => {
   await using from = ends.openFrom();
   await using to = ends.openTo();
   await from.addAll(["a", "b"]);
@@ -113,7 +113,7 @@ copyTest("a target with items is refused, unless it may have some", async (works
   assertEquals(paused, true);
 });
 
-copyTest("items that are processing are refused, unless they are to be copied", async (workspace, ends) => {
+copyTest("items that are processing are refused, unless an option includes them", async (workspace, ends) => {
   await using from = ends.openFrom();
   await from.addAll(["a", "b"]);
   const lease = await from.get();
@@ -131,7 +131,7 @@ copyTest("items that are processing are refused, unless they are to be copied", 
 });
 
 copyTest(
-  "a copy that was killed goes on, and copies each item once",
+  "a copy that was killed can continue, and copies each item once",
   async (workspace, ends) => {
     const items = Array.from({ length: 10_000 }, (_, i) => `item ${i}`);
     await using from = ends.openFrom();
@@ -160,7 +160,7 @@ copyTest(
 );
 
 copyTest(
-  "a copy that is interrupted says how to go on",
+  "a copy that is interrupted says how to continue",
   async (workspace, ends) => {
     await using from = ends.openFrom();
     await from.addAll(Array.from({ length: 10_000 }, (_, i) => `item ${i}`));

@@ -63,7 +63,7 @@ for (const runtime of Object.keys(someRuntimes)) {
   });
 }
 
-queueTest("dead: a redrive waits for its rate, and is stopped by another", async (shared) => {
+queueTest("dead: a redrive keeps to its rate, and another command can stop it", async (shared) => {
   await using dead = new Dead(shared);
   await dead.giveUp("a", "b", "c");
   const redrive = dead.run("redrive", "--rate", "0.001");
@@ -77,7 +77,7 @@ queueTest("dead: a redrive waits for its rate, and is stopped by another", async
   assertEquals((await dead.run("redrive", "--rate", "1000")).stdout, "2 items added again.\n");
 });
 
-queueTest("dead: a list goes beyond a page of the server", async (shared) => {
+queueTest("dead: a list can be longer than a page of the server", async (shared) => {
   await using dead = new Dead(shared);
   await dead.giveUp(...Array.from({ length: 1010 }, (_, i) => `item ${i}`));
   const { stdout } = await dead.run("list", "--limit", "1005", "--json");
@@ -89,7 +89,7 @@ queueTest("dead: a list goes beyond a page of the server", async (shared) => {
   );
 });
 
-queueTest("dead: wrong options are told, and nothing is discarded", async (shared) => {
+queueTest("dead: wrong options are reported, and nothing is discarded", async (shared) => {
   await using dead = new Dead(shared);
   await dead.giveUp("a");
   const wrong: [string[], RegExp][] = [
@@ -108,7 +108,7 @@ queueTest("dead: wrong options are told, and nothing is discarded", async (share
   assertEquals((await dead.run("discard", "--all")).stdout, "1 item discarded.\n");
 });
 
-Deno.test("dead: wrong options of a server are told", async () => {
+Deno.test("dead: wrong options of a server are reported", async () => {
   await using workspace = new Workspace();
   const wrong: [string[], RegExp][] = [
     [["--ca", "nope.pem", "--queue", "q"], /^workqueue: Cannot read certificate 'nope.pem': there is no such file\n$/],

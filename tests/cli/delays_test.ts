@@ -52,7 +52,7 @@ function columnsOf(table: string): Record<string, string[][]> {
 }
 
 for (const runtime of Object.keys(someRuntimes)) {
-  Deno.test(`delays, ${runtime}: for each limiter, they are those of an item that fails in a queue`, async () => {
+  Deno.test(`delays, ${runtime}: for each limiter, the delays match those of an item that fails in a queue`, async () => {
     await using workspace = new Workspace(runtime);
     workspace.write("q.json", JSON.stringify(DOCUMENT));
     const { code, stdout, stderr } = await workspace.run(["delays", "q.json"]);
@@ -71,7 +71,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     assertEquals(columns["mails"]!.at(-1)![0], "16.7 min");
   });
 
-  Deno.test(`delays, ${runtime}: random ones are the same each time`, async () => {
+  Deno.test(`delays, ${runtime}: random delays are the same each time`, async () => {
     await using workspace = new Workspace(runtime);
     const limiter = {
       type: "jitter",
@@ -87,7 +87,7 @@ for (const runtime of Object.keys(someRuntimes)) {
   });
 }
 
-Deno.test("delays: some limiters are picked by their names, or by those of the queues that use them", async () => {
+Deno.test("delays: limiters can be chosen by their names, or by the names of queues that use them", async () => {
   await using workspace = new Workspace();
   workspace.write("q.json", JSON.stringify(DOCUMENT));
   const titles = async (...args: string[]) =>
@@ -145,7 +145,7 @@ Deno.test("delays: a picture has a plot for each limiter, and a point for each d
 });
 
 Deno.test({
-  name: "delays: on a terminal it is a chart, as wide as that; a table is split",
+  name: "delays: on a terminal, a chart fills the width; a table is split",
   ignore: Deno.build.os !== "linux" ||
     new Deno.Command("sh", { args: ["-c", "command -v script"] }).outputSync().code !== 0,
   async fn() {
@@ -164,7 +164,7 @@ Deno.test({
   },
 });
 
-Deno.test("delays: what cannot be shown is reported in a sentence", async () => {
+Deno.test("delays: a limiter that can't be shown is reported in a sentence", async () => {
   await using workspace = new Workspace();
   workspace.write("q.json", JSON.stringify(DOCUMENT));
   workspace.write("empty.json", "{}");
@@ -206,7 +206,7 @@ Deno.test("delays: what cannot be shown is reported in a sentence", async () => 
   ]);
 });
 
-Deno.test("delays: examples/workqueue.json has some", async () => {
+Deno.test("delays: the limiters of examples/workqueue.json can be shown", async () => {
   await using workspace = new Workspace();
   const { code, stdout } = await workspace.run(["delays", `${ROOT}examples/workqueue.json`]);
   assertEquals(code, 0);

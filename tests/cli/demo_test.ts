@@ -4,7 +4,7 @@ import { ROOT } from "./cli.ts";
 /** Lines of the list that the demo processes. */
 const webhooks = Deno.readTextFileSync(`${ROOT}examples/webhooks.txt`).trimEnd().split("\n");
 
-Deno.test("demo: it shows what it runs, retries and folding, loses nothing and ends", async () => {
+Deno.test("demo: it prints its command, retries and folds, loses nothing and ends", async () => {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", "demo"],
     cwd: ROOT,

@@ -57,7 +57,7 @@ Deno.test("disk sync: a file that was not written since the last sync is not syn
   assertEquals([disk.pending.length, disk.isFinished], [0, true]);
 });
 
-Deno.test("disk sync: a sync that takes long is waited for, and its error is kept", async () => {
+Deno.test("disk sync: a slow sync is waited for, and its error is kept", async () => {
   using disk = new Disk();
   disk.syncs.request();
   disk.time.tick(1000);

@@ -46,7 +46,7 @@ for (const [option, types] of Object.entries(QUEUES)) {
     Object.entries(types).map(([type, value]) => [type, { maxRetries: 1, concurrency: 3, [option]: value }]),
   );
 
-  Deno.test(`every type of ${option}: workqueue run works with it, and retries what fails`, async () => {
+  Deno.test(`every type of ${option}: workqueue run works with it, and retries failed items`, async () => {
     await using workspace = new Workspace();
     workspace.write("config.json", JSON.stringify({ queues }));
     for (const queue of Object.keys(queues)) {

@@ -31,7 +31,7 @@ const SAME: { name: string; args: string[]; what: string; script?: string }[] = 
 
 for (const runtime of Object.keys(runtimes)) {
   for (const { name, args, what, script } of SAME) {
-    Deno.test(`files, ${runtime}: a report that is ${name} is refused, and left as it is`, async () => {
+    Deno.test(`files, ${runtime}: a report that is ${name} is refused, and not changed`, async () => {
       await using workspace = new Workspace(runtime);
       workspace.write("list", INPUT);
       workspace.write("config.json", CONFIG);
@@ -48,7 +48,7 @@ for (const runtime of Object.keys(runtimes)) {
     });
   }
 
-  Deno.test(`files, ${runtime}: a report that is the command is refused, and left as it is`, async () => {
+  Deno.test(`files, ${runtime}: a report that is the same file as the command is refused, and not changed`, async () => {
     await using workspace = new Workspace(runtime);
     workspace.write("command", "#!/bin/sh\necho hello\n");
     Deno.chmodSync(`${workspace.directory}/command`, 0o755);
@@ -57,13 +57,13 @@ for (const runtime of Object.keys(runtimes)) {
     assert(workspace.read("command").includes("hello"));
   });
 
-  Deno.test(`files, ${runtime}: a device may be several things at once`, async () => {
+  Deno.test(`files, ${runtime}: one device may have several roles`, async () => {
     await using workspace = new Workspace(runtime);
     const args = ["run", "--input", "/dev/null", "--report", "/dev/null", "--", "true"];
     assertEquals((await workspace.run(args, "", '"$@" > /dev/null')).code, 0);
   });
 
-  Deno.test(`files, ${runtime}: a report that is not empty is left as it is`, async () => {
+  Deno.test(`files, ${runtime}: a report that is not empty is refused, and not changed`, async () => {
     await using workspace = new Workspace(runtime);
     workspace.write("report.jsonl", "of before\n");
     const { code, stderr } = await workspace.run(["run", "--report", "report.jsonl", "--", "true"], INPUT);
@@ -72,7 +72,7 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals(workspace.read("report.jsonl"), "of before\n");
   });
 
-  Deno.test(`files, ${runtime}: a report that is empty will do`, async () => {
+  Deno.test(`files, ${runtime}: an empty file is accepted as the report`, async () => {
     await using workspace = new Workspace(runtime);
     workspace.write("report.jsonl", "");
     assertEquals((await workspace.run(["run", "--report", "report.jsonl", "--", "true"], INPUT)).code, 0);

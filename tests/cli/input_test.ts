@@ -6,7 +6,7 @@ import { runtimes, until, WITH_PID, Workspace } from "./cli.ts";
 const encode = (text: string) => [...new TextEncoder().encode(text)];
 
 for (const runtime of Object.keys(runtimes)) {
-  Deno.test(`input, ${runtime}: lines that are not UTF-8 are refused by number, and the others are worked on`, async () => {
+  Deno.test(`input, ${runtime}: lines that are not UTF-8 are refused by number, and the others are processed`, async () => {
     await using workspace = new Workspace(runtime);
     const lines = [encode("ok"), [0xff], encode("\uFFFD"), [], [0x61, 0xfe, 0x62], encode("naïve"), [0xed, 0xa0, 0x80]];
     const input = Uint8Array.from(lines.flatMap((line) => [...line, 0x0a]));
@@ -18,7 +18,7 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals(workspace.report().map(({ item }) => item), ["naïve", "ok", "\uFFFD"]);
   });
 
-  Deno.test(`input, ${runtime}: an input without a single line of UTF-8 is no success`, async () => {
+  Deno.test(`input, ${runtime}: an input without a single line of UTF-8 is not a success`, async () => {
     await using workspace = new Workspace(runtime);
     const { code, stderr } = await workspace.run(
       ["run", "--", "echo", "{}"],
@@ -28,7 +28,7 @@ for (const runtime of Object.keys(runtimes)) {
     assertStringIncludes(stderr, "Refused (not UTF-8): lines 1, 2\n");
   });
 
-  Deno.test(`input, ${runtime}: with --no-dedupe, lines that are equal run at once, and each is reported`, async () => {
+  Deno.test(`input, ${runtime}: with --no-dedupe, equal lines run at the same time, and each is reported`, async () => {
     await using workspace = new Workspace(runtime);
     // Each child waits until all three are running.
     const script = 'touch "began $$"; until [ $(ls | grep -c began) = 3 ]; do sleep 0.02; done; echo "$1"';
@@ -41,7 +41,7 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals(workspace.report().map(({ item, attempts }) => [item, attempts]), Array(3).fill(["same", 1]));
   });
 
-  Deno.test(`input, ${runtime}: with --no-dedupe, each of the lines that are equal has attempts of its own`, async () => {
+  Deno.test(`input, ${runtime}: with --no-dedupe, each of several equal lines has its own attempts`, async () => {
     await using workspace = new Workspace(runtime);
     const limiter = { type: "exponential", baseDelay: "1ms", maxDelay: "1ms" };
     workspace.write("config.json", JSON.stringify({ queues: { q: { limiter, maxRetries: 2 } } }));
@@ -56,7 +56,7 @@ for (const runtime of Object.keys(runtimes)) {
     ]]);
   });
 
-  Deno.test(`input, ${runtime}: with --no-dedupe, little of an input without end is read ahead, and it can be interrupted`, async () => {
+  Deno.test(`input, ${runtime}: with --no-dedupe, little of an endless input is read ahead, and it can be interrupted`, async () => {
     await using workspace = new Workspace(runtime);
     const script = "until [ -e go ]; do sleep 0.02; done";
     const cli = await workspace.start(
@@ -76,7 +76,7 @@ for (const runtime of Object.keys(runtimes)) {
   });
 }
 
-Deno.test("input: a line that is longer than any command can take is left out, and the others are run", async () => {
+Deno.test("input: a line that is too long for any command is left out, and the others are run", async () => {
   await using workspace = new Workspace();
   const input = `a\n${"x".repeat(17 << 20)}\nb\n`;
   const { code, stdout, stderr } = await workspace.run(["run", "--concurrency", "1", "--", "echo"], input);
@@ -84,14 +84,14 @@ Deno.test("input: a line that is longer than any command can take is left out, a
   assertStringIncludes(stderr, "Refused (longer than 16 MiB): line 2\n");
 });
 
-Deno.test("input: of white space, only spaces and tabs make a blank line", async () => {
+Deno.test("input: only spaces and tabs count as blank, not other white space", async () => {
   await using workspace = new Workspace();
   const { stdout } = await workspace.run(["run", "--concurrency", "1", "--", "echo"], " \t\n\u00a0\n\u3000\n");
   assertEquals(stdout, "\u00a0\n\u3000\n");
 });
 
 for (const runtime of Object.keys(runtimes)) {
-  Deno.test(`input, ${runtime}: an object of JSON that is too deep is refused, and the others are items`, async () => {
+  Deno.test(`input, ${runtime}: a JSON object that is nested too deeply is refused, and the others are items`, async () => {
     await using workspace = new Workspace(runtime);
     const depth = 100_000;
     const deep = `{"id":2,"a":${"[".repeat(depth)}${"]".repeat(depth)}}`;

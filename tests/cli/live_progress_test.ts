@@ -60,13 +60,13 @@ async function withProgress(
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-Deno.test("live progress: the rows are there while it lasts, and leave no trace", async () => {
+Deno.test("live progress: the rows are visible during the run, and leave no trace", async () => {
   const terminal = await withProgress((_progress, time) => time.tick(FRAME));
   assertEquals(await terminal.linesAfter(1), ROWS);
   assertEquals(await terminal.linesAfter(2), []);
 });
 
-Deno.test("live progress: what does not change is not written again", async () => {
+Deno.test("live progress: unchanged text is not written again", async () => {
   let seconds = 1;
   await withProgress(async (_progress, time, terminal) => {
     for (let i = 0; i < 30; i++) await time.tickAsync(FRAME);
@@ -80,7 +80,7 @@ Deno.test("live progress: what does not change is not written again", async () =
   }, { tally: () => tallyOf({ seconds }) });
 });
 
-Deno.test("live progress: output, errors and notes are above the rows, whole and in order", async () => {
+Deno.test("live progress: output, errors and notes are printed above the rows, whole and in order", async () => {
   const marks: number[] = [];
   const terminal = await withProgress(async (progress, time, { writes }) => {
     time.tick(FRAME);
@@ -99,7 +99,7 @@ Deno.test("live progress: output, errors and notes are above the rows, whole and
   assertEquals(await terminal.linesAfter(Infinity), [...above, "a note", "not shown yet"]);
 });
 
-Deno.test("live progress: however much is printed, there is one write for each frame", async () => {
+Deno.test("live progress: however much is printed, there is one write per frame", async () => {
   const expected = Array.from({ length: 2000 }, (_, i) => `line ${i}`);
   const terminal = await withProgress(async (progress, time, terminal) => {
     for (const [i, line] of expected.entries()) {
@@ -112,14 +112,14 @@ Deno.test("live progress: however much is printed, there is one write for each f
   assertEquals(await terminal.linesAfter(11), expected);
 });
 
-Deno.test("live progress: what is much is written without waiting for the frame", async () => {
+Deno.test("live progress: a large amount of text is written without waiting for the frame", async () => {
   await withProgress(async (progress, _time, terminal) => {
     await progress.write(encode("x\n".repeat(40_000)));
     assertEquals(terminal.writes.length, 1);
   });
 });
 
-Deno.test("live progress: who prints waits for a terminal that takes nothing", async () => {
+Deno.test("live progress: a writer waits for a terminal that accepts no data", async () => {
   const expected: string[] = [];
   const terminal = await withProgress(async (progress, time, terminal) => {
     terminal.isStuck = true;
@@ -142,7 +142,7 @@ Deno.test("live progress: who prints waits for a terminal that takes nothing", a
   assertEquals(await terminal.linesAfter(Infinity), expected);
 });
 
-Deno.test("live progress: who prints learns that the terminal is gone", async () => {
+Deno.test("live progress: a writer is told when the terminal is closed", async () => {
   await withProgress(async (progress, time, terminal) => {
     terminal.error = new Error("gone");
     await progress.write(encode("one\n"));
@@ -153,14 +153,14 @@ Deno.test("live progress: who prints learns that the terminal is gone", async ()
   });
 });
 
-Deno.test("live progress: what comes after the end is written at once", async () => {
+Deno.test("live progress: text after the end is written at once", async () => {
   let ended!: LiveProgress;
   const terminal = await withProgress((progress) => void (ended = progress));
   await ended.write(encode("late\n"));
   assertEquals(await terminal.linesAfter(Infinity), ["late"]);
 });
 
-Deno.test("live progress: output that goes elsewhere is passed on as it is, at once", async () => {
+Deno.test("live progress: output that goes elsewhere is passed on unchanged, at once", async () => {
   const stdout = new FakeStream(false);
   const terminal = await withProgress(async (progress) => {
     await progress.write(encode("one\n"));
@@ -171,7 +171,7 @@ Deno.test("live progress: output that goes elsewhere is passed on as it is, at o
   assertEquals(await terminal.linesAfter(Infinity), ["a | an error"]);
 });
 
-Deno.test("live progress: two names of one terminal are written to in order", async () => {
+Deno.test("live progress: two names of one terminal are written in order", async () => {
   const both: string[] = [];
   const terminal = new FakeStream();
   const stdout = new FakeStream();
@@ -196,7 +196,7 @@ Deno.test("live progress: two names of one terminal are written to in order", as
   assertEquals(await terminal.linesAfter(Infinity), ["one", ...ROWS]);
 });
 
-Deno.test("live progress: a terminal that has no size, or a tiny one, is written to within it", async () => {
+Deno.test("live progress: a terminal without a size, or a tiny one, gets no row beyond its size", async () => {
   for (const [columns, rows] of [[0, 0], [1, 1], [20, 3], [20, 2]] as const) {
     const terminal = await withProgress(async (progress, time, terminal) => {
       Object.assign(terminal, { columns, rows });

@@ -6,7 +6,7 @@ import { Screen } from "./screen.ts";
 const ERASED_FROM_START = /(^|[\r\n])(\x1b\[K)?\x1b\[J/;
 const SIZE = { columns: 20, rows: 6 };
 
-Deno.test("live rows: they are written over in place, and fewer leave nothing of those before", async () => {
+Deno.test("live rows: they are overwritten in place, and fewer rows leave none of the earlier ones", async () => {
   const screen = new Screen(SIZE.columns, SIZE.rows);
   const live = new LiveRows();
   const shows = async (rows: string[], output = "") => {
@@ -23,7 +23,7 @@ Deno.test("live rows: they are written over in place, and fewer leave nothing of
   assertEquals(await shows([]), ["output", ...output]);
 });
 
-Deno.test("live rows: a row that is wider than it seems takes one row", async () => {
+Deno.test("live rows: a row that is wider than it seems takes one line", async () => {
   const screen = new Screen(SIZE.columns, SIZE.rows);
   const live = new LiveRows();
   for (const row of ["x".repeat(30), "y"]) {
@@ -33,7 +33,7 @@ Deno.test("live rows: a row that is wider than it seems takes one row", async ()
   assertEquals(screen.lines, ["y", "second"]);
 });
 
-Deno.test("live rows: what is the same is not written, unless the terminal may have lost it", () => {
+Deno.test("live rows: unchanged rows are not written, unless the terminal may have lost them", () => {
   const live = new LiveRows();
   assert(live.change(["a", "b"], SIZE, false) !== undefined);
   assertEquals(live.change(["a", "b"], SIZE, false), undefined);
@@ -43,14 +43,14 @@ Deno.test("live rows: what is the same is not written, unless the terminal may h
   assertEquals(live.change(["a"], { columns: 20, rows: 5 }, false), undefined);
 });
 
-Deno.test("live rows: those that a terminal may have wrapped are erased, as it remembers that", () => {
+Deno.test("live rows: rows that a terminal may have wrapped are erased, because it remembers the wrap", () => {
   const live = new LiveRows();
   live.change(["a", "b"], SIZE, false);
   assert(!live.change(["a", "c"], SIZE, false)![0].includes("\x1b[J"));
   assert(live.change(["a", "c"], { columns: 10, rows: 6 }, false)![0].includes("\x1b[J"));
 });
 
-Deno.test("live rows: tmux does not take them for a screen that is cleared, which it would keep", () => {
+Deno.test("live rows: tmux does not treat them as a cleared screen, which it would keep", () => {
   const live = new LiveRows();
   for (const [rows, hasOutput] of [[["a", "b"], true], [["a"], false], [[], false]] as const) {
     for (const text of live.change(rows, SIZE, hasOutput)!) assert(!ERASED_FROM_START.test(text));

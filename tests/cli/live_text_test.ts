@@ -11,11 +11,11 @@ function show(tally: Tally, screen: Partial<Screen> = {}): string[] {
   return liveText(tally, recentOf(tally), { columns: 79, rows: 4, style: plain, places: new Places(), ...screen });
 }
 
-Deno.test("live text: while all goes well, there is a bar with how much is done, how fast, and the time left", () => {
+Deno.test("live text: in a healthy run, a bar shows the progress, the rate, and the time left", () => {
   assertEquals(show(tallyOf()), ["", "████████████░░░░░░░░  61 %    612 of 1,000 · 8 running · 61.2/s · 7 s left"]);
 });
 
-Deno.test("live text: why items fail stands at the top, then how many do and when the next retry is due", () => {
+Deno.test("live text: the top shows why items fail, how many fail, and when the next retry is due", () => {
   assertEquals(show(failingTally()), [
     "",
     "✗ psql: could not connect to server: db down (db/users, attempt 3)",
@@ -24,7 +24,7 @@ Deno.test("live text: why items fail stands at the top, then how many do and whe
   ]);
 });
 
-Deno.test("live text: where nothing succeeds, it says so", () => {
+Deno.test("live text: if nothing succeeds, the text says so", () => {
   const tally = failingTally({ succeeded: 0, givenUp: 0, nextDueInMs: 90_000 });
   assertEquals(show(tally), [
     "",
@@ -35,14 +35,14 @@ Deno.test("live text: where nothing succeeds, it says so", () => {
   assertEquals(show(tally, { rows: 1 }), ["✗ psql: could not connect to server: db down (db/users, attempt 3)"]);
 });
 
-Deno.test("live text: while the run is paused, it says so, and not how long it will take", () => {
+Deno.test("live text: while the run is paused, the text says so, and shows no time left", () => {
   assertEquals(show(tallyOf({ isPaused: true, running: 0 })), [
     "",
     "████████████░░░░░░░░  61 %    612 of 1,000 · 0 running · paused",
   ]);
 });
 
-Deno.test("live text: while the throttle lets nothing begin, it says why, if only that fits", () => {
+Deno.test("live text: while the throttle allows no start, the text says why, even if nothing else fits", () => {
   const tally = tallyOf({ heldBack: "open for 12 s: 14 of 20 attempts failed", running: 0 });
   assertEquals(show(tally), ["", " 61 %    612 of 1,000 · throttle open for 12 s: 14 of 20 attempts failed"]);
   assertEquals(show(tally, { columns: 100 }), [
@@ -52,14 +52,14 @@ Deno.test("live text: while the throttle lets nothing begin, it says why, if onl
   assertEquals(show({ ...tally, isPaused: true })[1]!.endsWith("0 running · paused"), true);
 });
 
-Deno.test("live text: a throttle that holds back all items is shown, and retries that wait for the retry budget", () => {
+Deno.test("live text: it shows a throttle that holds back all items, and retries that wait for the retry budget", () => {
   const tally = tallyOf({ throttleState: "empty", running: 0 });
   assertEquals(show(tally, { columns: 120 })[1]!.includes("throttle empty"), true);
   const waiting = failingTally({ blockedRetries: 1, nextDueInMs: undefined, givenUp: 0 });
   assertEquals(show(waiting)[2], "12 failing now · 1 retry waits for the retry budget");
 });
 
-Deno.test("live text: a worker of a shared queue shows what is done, how fast, and how many wait for how long", () => {
+Deno.test("live text: a worker of a shared queue shows the progress, the rate, and how many items wait for how long", () => {
   const row = (waiting: Tally["waiting"], changes: Partial<Tally> = {}) =>
     show(tallyOf({ waiting, ...changes })).at(-1);
   assertEquals(row({ items: 40, oldest: 3.7 }), "612 done · 8 running · 61.2/s · 40 waiting, the oldest for 3 s");
@@ -69,14 +69,14 @@ Deno.test("live text: a worker of a shared queue shows what is done, how fast, a
   assertEquals(row({ items: 4, oldest: 0 }, { isPaused: true }), "612 done · 8 running · paused · 4 waiting");
 });
 
-Deno.test("live text: an error that is over stays, as the rows must not move", () => {
+Deno.test("live text: an error that no longer occurs stays, because the rows must not move", () => {
   const row = (changes: Partial<Tally>) => show(failingTally(changes))[2];
   assertEquals(row({ failing: 0, nextDueInMs: undefined }), "3 given up");
   assertEquals(row({ failing: 1, givenUp: 0, nextDueInMs: undefined }), "1 failing now");
   assertEquals(row({ failing: 0, givenUp: 0, nextDueInMs: undefined }), "");
 });
 
-Deno.test("live text: a line that is kept stands above the rest, and is left out first where there is no room", () => {
+Deno.test("live text: a kept line is above the rest, and is omitted first if there is not enough room", () => {
   const kept = "Dashboard: http://127.0.0.1:1234/?token=0123";
   const rows = (rows: number, tally = failingTally(), columns = 79) =>
     liveText(tally, recentOf(tally), { columns, rows, style: plain, places: new Places() }, kept);
@@ -91,11 +91,11 @@ Deno.test("live text: a line that is kept stands above the rest, and is left out
   ]);
 });
 
-Deno.test("live text: while the input is read, there is no total, and nothing that would follow from it", () => {
+Deno.test("live text: while the input is read, there is no total, and no value derived from it", () => {
   assertEquals(show(tallyOf({ isReading: true })), ["", "   612 of 1,000+ · 8 running · 61.2/s"]);
 });
 
-Deno.test("live text: while a file is read, how much of it is left tells how many items there will be", () => {
+Deno.test("live text: while a file is read, its remaining size determines the estimated number of items", () => {
   const tally = tallyOf({ isReading: true, partRead: 0.25, seconds: 9 });
   assertEquals(show(tally), [
     "",
@@ -105,27 +105,27 @@ Deno.test("live text: while a file is read, how much of it is left tells how man
   assert(!show({ ...tally, partRead: 0 })[1]!.includes("%"));
 });
 
-Deno.test("live text: what an earlier run did is done, and says nothing of the rate", () => {
+Deno.test("live text: items of an earlier run count as done, and not for the rate", () => {
   const row = show(tallyOf({ doneBefore: 500, succeeded: 100 }))[1];
   assertEquals(row, "████████████░░░░░░░░  60 %    600 of 1,000 · 8 running · 10.0/s · 40 s left");
 });
 
-Deno.test("live text: all is done, and 100 %, only at the end", () => {
+Deno.test("live text: 100 % appears only at the end", () => {
   assertEquals(show(tallyOf({ succeeded: 999 }))[1]!.slice(0, 26), "███████████████████░  99 %");
   assertEquals(show(tallyOf({ succeeded: 1000 }))[1]!.slice(0, 26), "████████████████████ 100 %");
   assertEquals(show(tallyOf({ items: 0, succeeded: 0, running: 0, seconds: 0 })), ["", "0 of 0 · 0 running"]);
 });
 
-Deno.test("live text: the time left is no shorter than until the next attempt", () => {
+Deno.test("live text: the time left is at least the time until the next attempt", () => {
   const tally = failingTally({ items: 613, failing: 1, nextDueInMs: 30_000 });
   assert(show(tally)[3]!.endsWith("30 s left"));
 });
 
-Deno.test("live text: lines that were refused are counted", () => {
+Deno.test("live text: refused lines are counted", () => {
   assertEquals(show(tallyOf({ refused: 1200 }))[1], "1,200 refused");
 });
 
-Deno.test("live text: what ends early waits for what runs, and promises nothing", () => {
+Deno.test("live text: a run that ends early waits for running commands, and shows no estimate", () => {
   const rows = show(failingTally({ isStopping: true, running: 2 }));
   assertEquals(rows[2], "12 failing now · 3 given up");
   assertEquals(rows[3], "███████████▓░░░░░░░░  61 %    612 of 1,000 · stopping, 2 still running");
@@ -151,7 +151,7 @@ Deno.test("live text: errors and items with control characters, styles and wide 
   assertEquals(show(failingTally({ lastFailure }))[1], "✗ error: 数据库\u{FFFD} down (日本語\u{FFFD}, attempt 1)");
 });
 
-Deno.test("live text: numbers that get shorter and longer move nothing", () => {
+Deno.test("live text: numbers that get shorter or longer move nothing", () => {
   const places = new Places();
   const separators = [[8, 100, 12], [10, 9, 9], [9, 1, 100]].map(([running, done, failing]) => {
     const tally = failingTally({ running: running!, succeeded: done!, failing: failing!, seconds: 1 });
@@ -163,7 +163,7 @@ Deno.test("live text: numbers that get shorter and longer move nothing", () => {
   assertEquals(separators[1]![3]!.length, separators[0]![3]!.length);
 });
 
-Deno.test("live text: red is only what is bad", () => {
+Deno.test("live text: only problems are red", () => {
   const red = (tally: Tally) => {
     // deno-lint-ignore no-control-regex -- control characters control terminals
     const texts = /\x1b\[31m(.+?)\x1b\[39m/g;
@@ -174,7 +174,7 @@ Deno.test("live text: red is only what is bad", () => {
   assertEquals(red(failingTally({ succeeded: 0, givenUp: 0 }))[1], "psql: could not connect to server: db down");
 });
 
-Deno.test("live text: it is never larger than the screen, whatever the run", () => {
+Deno.test("live text: it is never larger than the screen, in any run", () => {
   const failure = fc.record({
     item: fc.string({ unit: "grapheme", maxLength: 300 }),
     attempt: fc.nat(),

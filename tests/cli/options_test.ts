@@ -10,7 +10,7 @@ const ECHO_JSON = ["run", "--json", "--concurrency", "1", "--", "echo"];
 
 const sorted = (text: string) => text.trimEnd().split("\n").sort();
 
-Deno.test("options: --retries says how often a failed item is retried, in place of the config too", async () => {
+Deno.test("options: --retries sets how often a failed item is retried, and overrides the config", async () => {
   await using workspace = new Workspace();
   workspace.write("config.json", quickConfig({ maxRetries: 5 }));
   for (const [number, retries] of ["0", "2"].entries()) {
@@ -21,7 +21,7 @@ Deno.test("options: --retries says how often a failed item is retried, in place 
   }
 });
 
-Deno.test("options: --backoff says how long failed items are delayed, up to the longest", async () => {
+Deno.test("options: --backoff sets how long failed items are delayed, up to the maximum", async () => {
   await using workspace = new Workspace();
   const script = "date +%s%N >> times; [ $WORKQUEUE_ATTEMPT = 4 ]";
   const args = ["--backoff", "100ms..200ms", "--no-append"];
@@ -31,7 +31,7 @@ Deno.test("options: --backoff says how long failed items are delayed, up to the 
   for (const [index, least] of [100, 200, 200].entries()) assert(waits[index]! >= least, `waited ${waits}`);
 });
 
-Deno.test("options: --timeout kills what takes longer", async () => {
+Deno.test("options: --timeout kills commands that take longer", async () => {
   await using workspace = new Workspace();
   const args = ["--timeout", "200ms", "--retries", "0", "--report", "report.jsonl", "--no-append", "--", "sleep", "60"];
   const { code, stderr } = await workspace.run(["run", ...args], "a\n");
@@ -40,7 +40,7 @@ Deno.test("options: --timeout kills what takes longer", async () => {
   assertEquals(workspace.report()[0]!.timedOut, true);
 });
 
-Deno.test("options: --rate says how many attempts begin, retries among them", async () => {
+Deno.test("options: --rate sets how many attempts begin, including retries", async () => {
   await using workspace = new Workspace();
   const args = ["--rate", "5/s", "--concurrency", "10", "--backoff", "1ms..1ms", "--no-append"];
   const started = Date.now();
@@ -49,7 +49,7 @@ Deno.test("options: --rate says how many attempts begin, retries among them", as
   assert(Date.now() - started >= 1000, "the first of six at once, and five more a second");
 });
 
-Deno.test("options: --jitter takes a random part off the delays", async () => {
+Deno.test("options: --jitter subtracts a random part from the delays", async () => {
   await using workspace = new Workspace();
   const items = Array.from({ length: 30 }, (_, i) => `${i}`);
   /** Runs a command that fails once per item. Returns the items in the order of their retries. */
@@ -66,7 +66,7 @@ Deno.test("options: --jitter takes a random part off the delays", async () => {
   assertEquals(order.toSorted(), items.toSorted());
 });
 
-Deno.test("options: with --group-by, groups take turns, however many lines come before", async () => {
+Deno.test("options: with --group-by, groups take turns, however many lines of one group come first", async () => {
   await using workspace = new Workspace();
   const items = [...Array.from({ length: 50 }, (_, i) => `big/${i}`), "small/1", "small/2"];
   const args = ["--group-by", "/", "--concurrency", "1", "--", "echo"];
@@ -82,7 +82,7 @@ Deno.test("options: with --group-by, groups take turns, however many lines come 
   }
 });
 
-Deno.test("options: placeholders are parts of the item, and its number", async () => {
+Deno.test("options: placeholders stand for parts of the item, and for its number", async () => {
   await using workspace = new Workspace();
   const run = async (...args: string[]) => {
     const items = "a/b.tar.gz\nplain\n/top\n.hidden\ndir.d/file\na/b.tar.gz\n";
@@ -96,7 +96,7 @@ Deno.test("options: placeholders are parts of the item, and its number", async (
   assertEquals((await run("{x}", "${}", "{{}}"))[1], "{x} $plain {plain}");
 });
 
-Deno.test("options: a placeholder may be the command itself; what cannot be run is given up, and the others go on", async () => {
+Deno.test("options: a placeholder may be the command itself; an item that can't be run is given up, and the others continue", async () => {
   await using workspace = new Workspace();
   const args = ["--retries", "0", "--report", "report.jsonl", "--", "{}"];
   const { code, stderr } = await workspace.run(["run", ...args], "true\nno-such-command\nfalse\n");
@@ -109,7 +109,7 @@ Deno.test("options: a placeholder may be the command itself; what cannot be run 
   ]);
 });
 
-Deno.test("options: --null takes items with line feeds in them", async () => {
+Deno.test("options: --null allows items that contain line feeds", async () => {
   await using workspace = new Workspace();
   const items = "one\ntwo\0  \0\0\r\n\0last";
   const { code } = await workspace.run(
@@ -119,7 +119,7 @@ Deno.test("options: --null takes items with line feeds in them", async () => {
   assertEquals([code, workspace.report().map(({ item }) => item)], [0, ["\r\n", "  ", "last", "one\ntwo"]]);
 });
 
-Deno.test("options: with --json, a line is an object, and its members have placeholders", async () => {
+Deno.test("options: with --json, a line is an object, and placeholders stand for its members", async () => {
   await using workspace = new Workspace();
   const lines = [
     '{"url":"http://a","n":1,"tags":["x"],"none":null,"ok":true}',
@@ -150,7 +150,7 @@ Deno.test("options: with --json, a line is an object, and its members have place
   assertEquals(whole.stdout, lines[0]! + "\n");
 });
 
-Deno.test("options: with --json, what cannot be filled is an error, and not left as it is", async () => {
+Deno.test("options: with --json, a placeholder without a value is an error, and is not left in the command", async () => {
   await using workspace = new Workspace();
   const run = (...args: string[]) =>
     workspace.run(["run", "--json", "--", "echo", ...args], '{"user.name":"n","url":"u"}\n');
@@ -165,7 +165,7 @@ Deno.test("options: with --json, what cannot be filled is an error, and not left
   }
 });
 
-Deno.test("options: --quiet says nothing of a run that goes well, and all of one that does not", async () => {
+Deno.test("options: --quiet prints nothing for a successful run, and everything for a failed one", async () => {
   await using workspace = new Workspace();
   const run = (script: string) => workspace.run(["run", "--quiet", "--retries", "0", ...sh(script, "{}")], "a\nb\n");
   assertEquals(await run("sleep 1.2"), { code: 0, stdout: "", stderr: "" });
@@ -175,7 +175,7 @@ Deno.test("options: --quiet says nothing of a run that goes well, and all of one
   assertStringIncludes(stderr, "Given up:\n  a: exit code 1 after 1 attempt: disk full\n");
 });
 
-Deno.test("options: --tag puts the item before each line", async () => {
+Deno.test("options: --tag prints the item before each line", async () => {
   await using workspace = new Workspace();
   const script = 'printf "one\\ntwo "; sleep 0.05; printf "three\\nend"';
   const { stdout } = await workspace.run(
@@ -192,7 +192,7 @@ Deno.test("options: --tag puts the item before each line", async () => {
   ]);
 });
 
-Deno.test("options: --dry-run prints what a shell would take, runs nothing and writes nothing", async () => {
+Deno.test("options: --dry-run prints commands that a shell accepts, runs nothing and writes nothing", async () => {
   await using workspace = new Workspace();
   const { code, stdout, stderr } = await workspace.run(
     ["run", "--dry-run", "--report", "report.jsonl", "--", "touch", "it's", "{}"],
@@ -213,7 +213,7 @@ Deno.test("options: --dry-run prints what a shell would take, runs nothing and w
 });
 
 for (const runtime of Object.keys(someRuntimes)) {
-  Deno.test(`options, ${runtime}: --halt soon finishes what runs, and begins nothing more`, async () => {
+  Deno.test(`options, ${runtime}: --halt soon lets running commands finish, and starts no more`, async () => {
     await using workspace = new Workspace(runtime);
     const script = 'case "$1" in bad*) exit 3;; *) touch "began $1"; until [ -e go ]; do sleep 0.02; done;; esac';
     const args = ["--halt", "soon,fail=2", "--retries", "0", "--concurrency", "2", "--report", "report.jsonl"];
@@ -231,7 +231,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     ]);
   });
 
-  Deno.test(`options, ${runtime}: --halt now kills what runs`, async () => {
+  Deno.test(`options, ${runtime}: --halt now kills running commands`, async () => {
     await using workspace = new Workspace(runtime);
     const script =
       'case "$1" in bad*) until [ -e began ]; do sleep 0.02; done; exit 3;; *) touch began; sleep 300;; esac';
@@ -246,7 +246,7 @@ for (const runtime of Object.keys(someRuntimes)) {
   });
 }
 
-Deno.test("options: --halt takes a part of those that were decided, once three were given up", async () => {
+Deno.test("options: --halt with a percentage counts among finished items, once three were given up", async () => {
   await using workspace = new Workspace();
   const items = Array.from({ length: 40 }, (_, i) => `${i}\n`).join("");
   const args = ["--halt", "now,fail=25%", "--retries", "0", "--concurrency", "1", "--report", "report.jsonl"];
@@ -288,7 +288,7 @@ for (const [option, [value, reason]] of Object.entries(WRONG)) {
   });
 }
 
-Deno.test("options: --plugin brings types of limiter for the config", async () => {
+Deno.test("options: --plugin adds limiter types for the config", async () => {
   await using workspace = new Workspace();
   workspace.write(
     "plugin.mjs",
@@ -306,14 +306,14 @@ Deno.test("options: --plugin brings types of limiter for the config", async () =
   assertEquals(workspace.report()[0]!.attempts, 4);
 });
 
-Deno.test("options: --dry-run ends when nobody reads any more, even if the input does not", async () => {
+Deno.test("options: --dry-run ends when its output is closed, even if the input continues", async () => {
   await using workspace = new Workspace();
   const script = 'yes | "$@" | head -n 1';
   const { stdout } = await workspace.run(["run", "--dry-run", "--no-dedupe", "--", "echo"], "", script);
   assertEquals(stdout, "echo y\n");
 });
 
-Deno.test("options: with --json, numbers are given as they are written, and what cannot be an argument is refused", async () => {
+Deno.test("options: with --json, numbers are passed as written, and values that can't be arguments are refused", async () => {
   await using workspace = new Workspace();
   const line =
     '{"id":12345678901234567890,"p":1.10,"x":1e400,"o":{"k": 9007199254740993},"__proto__":"p","id2":1,"id2":2}';
@@ -331,14 +331,14 @@ Deno.test("options: with --json, numbers are given as they are written, and what
   assertStringIncludes(stderr, "Refused (unpaired surrogate in member '__proto__'): line 2\n");
 });
 
-Deno.test("options: an item that is too long for the environment is run without it there", async () => {
+Deno.test("options: an item too long for the environment is run without the environment variable", async () => {
   await using workspace = new Workspace();
   const line = JSON.stringify({ id: 1, blob: "x".repeat(140_000) });
   const { code, stdout } = await workspace.run(["run", "--json", "--", "echo", "{id}"], line);
   assertEquals([code, stdout], [0, "1\n"]);
 });
 
-Deno.test("options: a limiter of a plugin that fails ends the run, and names why", async () => {
+Deno.test("options: a plugin's limiter that fails ends the run with the reason", async () => {
   await using workspace = new Workspace();
   const plugin = (when: string) =>
     `export default ({ limiters }) => limiters.register({
@@ -357,7 +357,7 @@ Deno.test("options: a limiter of a plugin that fails ends the run, and names why
   }
 });
 
-Deno.test("options: a config that names no limiter waits as long as none does", async () => {
+Deno.test("options: a config without a limiter has the same delays as no config", async () => {
   await using workspace = new Workspace();
   workspace.write("config.json", '{ "queues": { "q": { "maxRetries": 2 } } }');
   const started = Date.now();

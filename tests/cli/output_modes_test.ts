@@ -15,7 +15,7 @@ const outcomes = (workspace: Workspace) => workspace.report().map(({ item, outco
 const WITH_TEMP = 'mkdir -p temp; TMPDIR="$PWD/temp" ';
 
 for (const runtime of Object.keys(someRuntimes)) {
-  Deno.test(`output modes, ${runtime}: by group, the output of an item is whole, and that of its last attempt`, async () => {
+  Deno.test(`output modes, ${runtime}: by group, the output of an item is whole, and comes from its last attempt`, async () => {
     await using workspace = new Workspace(runtime);
     // `a` and `b` run at once; each prints a line, waits for the other, and prints the rest.
     const script = [
@@ -36,7 +36,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     }
   });
 
-  Deno.test(`output modes, ${runtime}: by line, as soon as a line is complete`, async () => {
+  Deno.test(`output modes, ${runtime}: by line, each line is printed as soon as it is complete`, async () => {
     for (const args of [[], ["--output", "line"], ["--line-buffer"]]) {
       await using workspace = new Workspace(runtime);
       const cli = await workspace.start(["run", ...args, ...sh(`echo "$1 begins"; ${await_("go")}`)], "a\n");
@@ -62,7 +62,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     assertEquals(items, ["1", "2", "3", "4", "5", "6"], "the report has an item once its output is printed");
   });
 
-  Deno.test(`output modes, ${runtime}: -k keeps long output in a file without a name, also after kill -9`, async () => {
+  Deno.test(`output modes, ${runtime}: -k keeps long output in a file without a name, so nothing is left after kill -9`, async () => {
     await using workspace = new Workspace(runtime);
     const script = `[ "$1" != 1 ] || ${await_("go")}; seq "$1" 60000; touch "ended $1"`;
     const args = ["run", "-k", "--tag", "--concurrency", "3", ...sh(script)];
@@ -98,7 +98,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     await until(() => workspace.has("ended 1"), "the command that `kill -9` left running has ended");
   });
 
-  Deno.test(`output modes, ${runtime}: an interrupted run prints what has ended, in order, and the rest when resumed`, async () => {
+  Deno.test(`output modes, ${runtime}: an interrupted run prints finished output in order, and the rest when resumed`, async () => {
     await using workspace = new Workspace(runtime);
     const script = `case "$1" in 2 | 5) ${await_("go")};; esac; echo "out $1"`;
     const args = ["run", "-k", "--concurrency", "3", "--resume", "report.jsonl", ...sh(script)];
@@ -118,7 +118,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     assertEquals([resumed.code, resumed.stdout], [0, "out 2\nout 5\n"]);
   });
 
-  Deno.test(`output modes, ${runtime}: --halt now does not wait for the order`, async () => {
+  Deno.test(`output modes, ${runtime}: --halt now does not wait until output can be printed in order`, async () => {
     await using workspace = new Workspace(runtime);
     const script = `case "$1" in 1) sleep 300;; 3) ${await_("go")}; exit 3;; esac; echo "out $1"`;
     const args = ["-k", "--halt", "now,fail=1", "--retries", "0", "--concurrency", "3", "--report", "report.jsonl"];
@@ -131,7 +131,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     assertStringIncludes(stderr, "Given up           1\n");
   });
 
-  Deno.test(`output modes, ${runtime}: while its reader is slow, a group can still be killed`, async () => {
+  Deno.test(`output modes, ${runtime}: while the reader is slow, a group can still be killed`, async () => {
     await using workspace = new Workspace(runtime);
     const cli = await workspace.start(
       ["run", "--group", "--concurrency", "2", "--report", "report.jsonl", "--no-append", "--", "seq", "100000"],
@@ -151,7 +151,7 @@ for (const runtime of Object.keys(someRuntimes)) {
   });
 
   Deno.test({
-    name: `output modes, ${runtime}: where the disk is full, what was not printed has not succeeded`,
+    name: `output modes, ${runtime}: if the disk is full, items whose output was not printed have not succeeded`,
     ignore: Deno.build.os !== "linux",
     fn: async () => {
       for (const mode of ["--group", "-k"]) {
@@ -171,7 +171,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     },
   });
 
-  Deno.test(`output modes, ${runtime}: a temporary file that cannot be written ends the run with the reason`, async () => {
+  Deno.test(`output modes, ${runtime}: a temporary file that can't be written ends the run with the reason`, async () => {
     await using workspace = new Workspace(runtime);
     const args = ["--group", "--concurrency", "1", "--report", "report.jsonl"];
     const { code, stdout, stderr } = await workspace.run(
@@ -244,7 +244,7 @@ Deno.test("output modes: by default, standard error is not passed on to a log", 
   }
 });
 
-Deno.test("output modes: a standard error that is gone does not stop a run that passes it on", async () => {
+Deno.test("output modes: a run that passes on standard error continues when standard error is closed", async () => {
   await using workspace = new Workspace();
   const { stdout } = await workspace.run(
     ["run", "--stderr", "pass", "--concurrency", "1", ...sh("sleep 0.2; echo error >&2; echo $1")],
@@ -254,7 +254,7 @@ Deno.test("output modes: a standard error that is gone does not stop a run that 
   assertEquals([stdout, workspace.read("code")], ["a\nb\n", "0\n"]);
 });
 
-Deno.test("output modes: the help of --output and --group says that --group-by is something else", async () => {
+Deno.test("output modes: the help of --output and --group says that --group-by is a different option", async () => {
   await using workspace = new Workspace();
   const { stdout } = await workspace.run(["run", "--help"]);
   const help = stdout.split(/^ {2}(?=-)/m).map((text) => text.replace(/\s+/g, " "));
@@ -264,7 +264,7 @@ Deno.test("output modes: the help of --output and --group says that --group-by i
   }
 });
 
-Deno.test("output modes: with --tag, output that doesn't end in a line feed is ended", async () => {
+Deno.test("output modes: with --tag, output that doesn't end in a line feed gets one", async () => {
   for (const mode of [[], ["--group"], ["-k"]]) {
     await using workspace = new Workspace();
     const script = sh('printf "one $1"; [ "$1" = b ] && printf "\\ntwo $1"; exit 0');
@@ -275,7 +275,7 @@ Deno.test("output modes: with --tag, output that doesn't end in a line feed is e
   }
 });
 
-Deno.test("output modes: output is that of GNU parallel", async (test) => {
+Deno.test("output modes: output is the same as that of GNU parallel", async (test) => {
   await test.step({
     name: "-k and --tag",
     ignore: !await hasGnuParallel(), // the tests above have the same outputs

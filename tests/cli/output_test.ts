@@ -31,7 +31,8 @@ for (const runtime of Object.keys(runtimes)) {
   }
 
   Deno.test({
-    name: `output, ${runtime}: where the disk is full, the run ends, and what was not written has not succeeded`,
+    name:
+      `output, ${runtime}: if the disk is full, the run ends, and items whose output was not written have not succeeded`,
     ignore: !hasFullDevice,
     fn: async () => {
       await using workspace = new Workspace(runtime);
@@ -53,7 +54,7 @@ for (const runtime of Object.keys(runtimes)) {
   });
 
   Deno.test({
-    name: `output, ${runtime}: a last line that cannot be written is not lost silently`,
+    name: `output, ${runtime}: a last line that can't be written is reported`,
     ignore: !hasFullDevice,
     fn: async () => {
       await using workspace = new Workspace(runtime);
@@ -66,7 +67,7 @@ for (const runtime of Object.keys(runtimes)) {
   });
 
   Deno.test({
-    name: `output, ${runtime}: what comes after a child has ended and cannot be written is not lost silently`,
+    name: `output, ${runtime}: output after the end of a child that can't be written is reported`,
     ignore: !hasFullDevice,
     fn: async () => {
       await using workspace = new Workspace(runtime);
@@ -78,7 +79,7 @@ for (const runtime of Object.keys(runtimes)) {
   });
 
   Deno.test({
-    name: `output, ${runtime}: a report that can hold no more holds whole lines only`,
+    name: `output, ${runtime}: a report without more space contains only whole lines`,
     // Deno's runtime itself writes a file that exceeds the size limit, so this error can't be tested on Deno.
     ignore: Deno.build.os === "windows" || runtime === "Deno",
     fn: async () => {
@@ -94,7 +95,7 @@ for (const runtime of Object.keys(runtimes)) {
   });
 
   Deno.test({
-    name: `output, ${runtime}: where the report cannot be written, nothing is begun`,
+    name: `output, ${runtime}: if the report can't be written, no command is started`,
     ignore: !hasFullDevice,
     fn: async () => {
       await using workspace = new Workspace(runtime);
@@ -107,7 +108,7 @@ for (const runtime of Object.keys(runtimes)) {
     },
   });
 
-  Deno.test(`output, ${runtime}: when nobody reads any more, what runs is ended soon`, async () => {
+  Deno.test(`output, ${runtime}: when standard output is closed, running commands are ended soon`, async () => {
     await using workspace = new Workspace(runtime);
     // The CLI doesn't detect that the reader has ended until the CLI writes the next line. The CLI may have written the
     // first output before the reader ended.
@@ -126,7 +127,7 @@ for (const runtime of Object.keys(runtimes)) {
     }
   });
 
-  Deno.test(`output, ${runtime}: while its reader is slow, the command can still be interrupted`, async () => {
+  Deno.test(`output, ${runtime}: while the reader is slow, the command can still be interrupted`, async () => {
     await using workspace = new Workspace(runtime);
     const cli = await workspace.start(
       ["run", "--concurrency", "2", "--report", "report.jsonl", "--no-append", "--", "seq", "100000"],

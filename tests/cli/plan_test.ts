@@ -202,7 +202,7 @@ Deno.test("plan: it is plain data, which can be printed and compared", () => {
   assertEquals(JSON.parse(JSON.stringify(whole)), withoutAbsent);
 });
 
-Deno.test("plan: it depends on the terminal and the processors as well", () => {
+Deno.test("plan: it also depends on the terminal and the number of processors", () => {
   const terminal = { isInputTerminal: true };
   assertEquals(plan([], ["echo"], terminal), { ...PLAN, readsTerminal: true });
   assertEquals(plan(["--input", "-"], ["echo"], terminal).readsTerminal, true);

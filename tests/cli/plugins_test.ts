@@ -101,7 +101,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     });
   });
 
-  Deno.test(`plugins, ${runtime}: TypeScript is loaded where the runtime runs it, and refused with that reason elsewhere`, async () => {
+  Deno.test(`plugins, ${runtime}: TypeScript is loaded if the runtime runs it, and otherwise refused with that reason`, async () => {
     await using workspace = new Workspace(runtime);
     workspace.write("typed.ts", TYPED);
     workspace.write("q.yaml", "limiters: { a: { type: none } }");
@@ -151,7 +151,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     ],
   ];
 
-  Deno.test(`plugins, ${runtime}: one that cannot be loaded is reported in a sentence, with its place where the runtime gives it`, async () => {
+  Deno.test(`plugins, ${runtime}: a plugin that can't be loaded is reported in a sentence, with the place if the runtime gives it`, async () => {
     await using workspace = new Workspace(runtime);
     for (const [file, text] of WRONG) workspace.write(file, text);
     const results = WRONG.map(async ([file, , message]) => {
@@ -166,7 +166,7 @@ for (const runtime of Object.keys(someRuntimes)) {
   });
 }
 
-Deno.test("plugins: a file that is not there, or given twice, is reported by every command", async () => {
+Deno.test("plugins: a missing plugin file, and one that is given twice, are reported by every command", async () => {
   await using workspace = new Workspace();
   workspace.write("q.json", "{}");
   workspace.write("fixed.mjs", FIXED);
@@ -186,7 +186,7 @@ Deno.test("plugins: a file that is not there, or given twice, is reported by eve
   }
 });
 
-Deno.test("plugins: what they register is known to configs that are loaded with them, and to nobody else", async () => {
+Deno.test("plugins: their types are known to configs that are loaded with them, and nowhere else", async () => {
   using folder = new Folder();
   const options = await loadPlugins([folder.write("fixed.mjs", FIXED)]);
   loadConfig({ limiters: { a: { type: "fixed", delay: 1 } } } as object, options);

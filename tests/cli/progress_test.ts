@@ -40,7 +40,7 @@ Deno.test("progress: without rows, each line of error output has its item in fro
   progress.end();
 });
 
-Deno.test("progress: plain lines of a worker say how many items wait, and an idle worker prints no more of them", async () => {
+Deno.test("progress: plain lines of a worker show how many items wait, and an idle worker prints no more of them", async () => {
   let tally = tallyOf({ waiting: { items: 40, oldest: 90 }, queued: 0 });
   let written = "";
   const stream: OutputStream = { write: (data) => ((written += data), true) };
@@ -58,7 +58,7 @@ Deno.test("progress: plain lines of a worker say how many items wait, and an idl
   progress.end();
 });
 
-Deno.test("progress: plain lines say what failed last, while something fails", async () => {
+Deno.test("progress: plain lines show the last failure while items fail", async () => {
   let tally = failingTally({ refused: 2 });
   let written = "";
   const stream: OutputStream = { write: (data) => ((written += data), true) };
@@ -110,7 +110,7 @@ Deno.test("progress: an item that has failed is shown before its retry", async (
   await cli.ended;
 });
 
-Deno.test("progress: a run in which nothing runs says why: an empty bucket, or the retry budget", async () => {
+Deno.test("progress: a run in which nothing runs shows the reason: an empty bucket, or the retry budget", async () => {
   await using workspace = new Workspace();
   const limiter = { type: "exponential", baseDelay: 1, maxDelay: 1 };
   const queues = {
@@ -131,7 +131,7 @@ Deno.test("progress: a run in which nothing runs says why: an empty bucket, or t
   }
 });
 
-Deno.test("progress: where there is no terminal, a line comes now and then, and none at the start", async () => {
+Deno.test("progress: without a terminal, a line comes now and then, and none at the start", async () => {
   await using workspace = new Workspace();
   workspace.write("config.json", quickConfig());
   const quick = await workspace.run(["run", "--", "true"], "a\n");

@@ -7,7 +7,7 @@ import { someRuntimes, until, Workspace } from "./cli.ts";
 import { queueTest } from "./queue_tests.ts";
 
 for (const runtime of Object.keys(someRuntimes)) {
-  queueTest(`queue commands, ${runtime}: push adds lines, which status counts`, async ({ args: queue }) => {
+  queueTest(`queue commands, ${runtime}: push adds lines, and status counts them`, async ({ args: queue }) => {
     await using workspace = new Workspace(runtime);
     const pushed = await workspace.run(["push", ...queue], "a\nb\n\na\n");
     assertEquals(pushed, { code: 0, stdout: "", stderr: "Added 3 lines: 2 items, 1 folded.\n" });
@@ -27,28 +27,31 @@ for (const runtime of Object.keys(someRuntimes)) {
   });
 }
 
-redisTest("queue commands: push waits until the queue is short enough, and refuses lines", async ({ url, call }) => {
-  await using workspace = new Workspace();
-  const queue = ["--redis", url, "--queue", uniqueName("short")];
-  const bytes = new Uint8Array([...new TextEncoder().encode("a\nb\n"), 0xff, 0x0a]);
-  const { code, stderr } = await workspace.run(["push", ...queue, "--when-below", "9"], bytes);
-  assertEquals({ code, stderr }, { code: 1, stderr: "Refused (not UTF-8): line 3\nAdded 2 lines.\n" });
-  const before = await scriptsRun(call);
-  const waiting = await workspace.start(["push", ...queue, "--when-below", "2"], "c\n");
-  const { createRedisQueue } = await import("@workqueue/redis");
-  const own = createRedisQueue({ name: queue[3]!, url });
-  // A command that doesn't wait runs two scripts: it adds the line and leaves. Each look at the queue runs another one.
-  await until(async () => await scriptsRun(call) >= before + 4, "the command has looked at the queue several times");
-  assertEquals((await own.counts()).ready, 2);
-  for (let i = 0; i < 2; i++) {
-    const lease = await own.get();
-    if (!lease.shutdown) await lease.finish();
-  }
-  assertEquals((await waiting.ended).code, 0);
-  await own.shutDownWithDrain();
-});
+redisTest(
+  "queue commands: push waits until the queue is short enough, and refuses invalid lines",
+  async ({ url, call }) => {
+    await using workspace = new Workspace();
+    const queue = ["--redis", url, "--queue", uniqueName("short")];
+    const bytes = new Uint8Array([...new TextEncoder().encode("a\nb\n"), 0xff, 0x0a]);
+    const { code, stderr } = await workspace.run(["push", ...queue, "--when-below", "9"], bytes);
+    assertEquals({ code, stderr }, { code: 1, stderr: "Refused (not UTF-8): line 3\nAdded 2 lines.\n" });
+    const before = await scriptsRun(call);
+    const waiting = await workspace.start(["push", ...queue, "--when-below", "2"], "c\n");
+    const { createRedisQueue } = await import("@workqueue/redis");
+    const own = createRedisQueue({ name: queue[3]!, url });
+    // A command that doesn't wait runs two scripts: it adds the line and leaves. Each look at the queue runs another one.
+    await until(async () => await scriptsRun(call) >= before + 4, "the command has looked at the queue several times");
+    assertEquals((await own.counts()).ready, 2);
+    for (let i = 0; i < 2; i++) {
+      const lease = await own.get();
+      if (!lease.shutdown) await lease.finish();
+    }
+    assertEquals((await waiting.ended).code, 0);
+    await own.shutDownWithDrain();
+  },
+);
 
-queueTest("queue commands: pause holds for all processes until resume", async (shared) => {
+queueTest("queue commands: pause applies to all processes until resume", async (shared) => {
   await using workspace = new Workspace();
   await using queue = shared.open();
   await queue.add("a");
@@ -86,7 +89,7 @@ queueTest("queue commands: cancel takes an item out, and aborts a running attemp
   assertMatch(stdout, /^a is neither waiting nor running in '.+'\.\n$/);
 });
 
-Deno.test("queue commands: a file that is not there is neither paused nor created", async () => {
+Deno.test("queue commands: a missing file is neither paused nor created", async () => {
   await using workspace = new Workspace();
   for (const command of ["pause", "resume"]) {
     const { code, stderr } = await workspace.run([command, "--queue", "none.db"]);
@@ -94,7 +97,7 @@ Deno.test("queue commands: a file that is not there is neither paused nor create
   }
 });
 
-queueTest("queue commands: status lists groups with blocked items, and why", async (shared) => {
+queueTest("queue commands: status lists groups with blocked items, and the reason", async (shared) => {
   await using workspace = new Workspace();
   await using queue = shared.open({ discipline: { type: "fair", separator: "/", maxPerGroup: 1 } });
   await queue.addAll(["a/1", "a/2", "b/1", "b/2"]);
@@ -108,7 +111,7 @@ queueTest("queue commands: status lists groups with blocked items, and why", asy
   if (!lease.shutdown) await lease.finish();
 });
 
-queueTest("queue commands: status says how many retries wait for the retry budget", async (shared) => {
+queueTest("queue commands: status shows how many retries wait for the retry budget", async (shared) => {
   await using workspace = new Workspace();
   const limiter = { type: "exponential", baseDelay: 1, maxDelay: 1 } as const;
   await using queue = shared.open({ limiter, retryBudget: { ratio: 0, minRate: 0 } });
@@ -118,7 +121,7 @@ queueTest("queue commands: status says how many retries wait for the retry budge
   assertStringIncludes(stdout, "Blocked     2\n  2 retries wait for the retry budget\n");
 });
 
-serverTest("queue commands: a queue with partitions on a cluster is pushed, worked and shown", async () => {
+serverTest("queue commands: a queue with partitions on a cluster can be filled, worked on and shown", async () => {
   await using cluster = await Cluster.start();
   await using workspace = new Workspace();
   const queue = ["--redis", cluster.urls[0]!, "--cluster", "--queue", uniqueName("spread"), "--partitions", "4"];
@@ -140,7 +143,7 @@ serverTest("queue commands: a queue with partitions on a cluster is pushed, work
   assertMatch((await workspace.run(["dead", "list", ...queue])).stdout, /^a: /);
 });
 
-redisTest("queue commands: the server may be named by a variable", async ({ url }) => {
+redisTest("queue commands: an environment variable may name the server", async ({ url }) => {
   await using workspace = new Workspace();
   const { code } = await workspace.run(["status", "--queue", "q"], "", `WORKQUEUE_REDIS='${url}' "$@"`);
   assertEquals(code, 0);

@@ -7,7 +7,7 @@ import { sqliteQueueNames } from "@workqueue/sqlite";
 import { queueFileOf } from "../../packages/cli/remote/queue_file.ts";
 import { OWN_PROCESS, someRuntimes, Workspace } from "./cli.ts";
 
-Deno.test("queue file: a value of --queue that ends like a file is one, possibly with the name of a queue", () => {
+Deno.test("queue file: a value of --queue that ends like a file name is a file, possibly followed by a queue name", () => {
   const files = Object.entries({
     "jobs.db": ["jobs.db"],
     "/srv/a b/jobs.sqlite": ["/srv/a b/jobs.sqlite"],
@@ -22,7 +22,7 @@ Deno.test("queue file: a value of --queue that ends like a file is one, possibly
 });
 
 for (const runtime of Object.keys(someRuntimes)) {
-  Deno.test(`queue file, ${runtime}: without a name, the only queue of the file is used, and a new file has a default one`, async () => {
+  Deno.test(`queue file, ${runtime}: without a name, the only queue of the file is used, and a new file gets a default one`, async () => {
     await using workspace = new Workspace(runtime);
     const path = `${workspace.directory}/jobs.db`;
     assertEquals(await workspace.run(["push", "--queue", "jobs.db"], "a\n"), {
@@ -55,7 +55,7 @@ for (const runtime of Object.keys(someRuntimes)) {
   });
 }
 
-Deno.test("queue file: what only looks at a queue creates neither a file nor a queue", async () => {
+Deno.test("queue file: commands that only read a queue create neither a file nor a queue", async () => {
   await using workspace = new Workspace();
   const looks = [["status"], ["dead", "list"], ["dead", "redrive"], ["dead", "discard", "--all"]];
   const fail = async (queue: string, message: string) => {
@@ -79,7 +79,7 @@ Deno.test("queue file: what only looks at a queue creates neither a file nor a q
   assertEquals(sqliteQueueNames(`${workspace.directory}/jobs.db`), ["images"]);
 });
 
-Deno.test("queue file: a file that can't be used is an error that says why", async () => {
+Deno.test("queue file: a file that can't be used is an error with the reason", async () => {
   await using workspace = new Workspace();
   workspace.write("text.db", "not a database".repeat(1000));
   Deno.mkdirSync(`${workspace.directory}/folder.db`);
@@ -119,7 +119,7 @@ Deno.test("queue file: a file with several hard links is refused, and no command
   assertEquals(workspace.files(), files);
 });
 
-Deno.test("queue file: a read-only folder is an error that says so", async () => {
+Deno.test("queue file: a read-only folder is an error with that reason", async () => {
   await using workspace = new Workspace(OWN_PROCESS);
   const folder = `${workspace.directory}/folder`;
   Deno.mkdirSync(folder);

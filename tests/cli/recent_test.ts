@@ -23,7 +23,7 @@ Deno.test("recent: rate and failure change once a second, to be readable", () =>
   assertEquals(recentOf(failingTally({ seconds: 0.1 })).failure?.item, "db/users"); // shown immediately
 });
 
-Deno.test("recent: nothing succeeds when several attempts failed and no success came for a while", () => {
+Deno.test('recent: "nothing succeeds" means that several attempts failed and none succeeded for a while', () => {
   const nothingSucceeds = (...tallies: Partial<Tally>[]) =>
     recentOf(...tallies.map((tally) => failingTally({ givenUp: 0, ...tally }))).nothingSucceeds;
   assertEquals(nothingSucceeds({ seconds: 0.2, succeeded: 0, failures: 2 }), false);

@@ -75,7 +75,7 @@ for (const runtime of Object.keys(someRuntimes)) {
   });
 
   Deno.test({
-    name: `record, ${runtime}: a full disk ends the trace and not the run, and is reported`,
+    name: `record, ${runtime}: a full disk ends the trace but not the run, and is reported`,
     ignore: !hasFullDevice,
     fn: async () => {
       await using workspace = new Workspace(runtime);
@@ -107,7 +107,7 @@ const REFUSED: { name: string; args: string[]; message: string }[] = [
 ];
 
 for (const { name, args, message } of REFUSED) {
-  Deno.test(`record: a trace ${name} is refused, and nothing is begun`, async () => {
+  Deno.test(`record: a trace ${name} is refused, and no command is started`, async () => {
     await using workspace = new Workspace();
     workspace.write("list", "a\n");
     workspace.write("old", "of before\n");
@@ -140,7 +140,7 @@ Deno.test("record: a report and a trace in the same file are refused", async () 
   assertEquals(workspace.read("a"), "", "the file can be used again");
 });
 
-Deno.test("record: standard output is for the commands", async () => {
+Deno.test("record: standard output is reserved for the commands", async () => {
   await using workspace = new Workspace();
   const { code, stderr } = await workspace.run(["run", "--record", "-", "--", "true"], "a\n");
   assertEquals(code, 2);

@@ -26,7 +26,7 @@ async function leaveLock(workspace: Workspace, changes: Record<string, unknown> 
 }
 
 for (const runtime of Object.keys(someRuntimes)) {
-  Deno.test(`report lock, ${runtime}: two runs cannot add to one report; one that was killed is no hindrance`, async () => {
+  Deno.test(`report lock, ${runtime}: two runs can't add to one report, and a killed run does not keep it locked`, async () => {
     await using workspace = new Workspace(runtime);
     const first = await start(workspace);
     const before = workspace.read("report.jsonl");
@@ -43,7 +43,7 @@ for (const runtime of Object.keys(someRuntimes)) {
   });
 }
 
-Deno.test("report lock: a report is the same under another name", async () => {
+Deno.test("report lock: a report with two names has one lock", async () => {
   await using workspace = new Workspace();
   await workspace.run(["run", "--resume", "real.jsonl", "--", ...ARGS.slice(4)], "");
   Deno.removeSync(`${workspace.directory}/real.jsonl`); // a run can lock a report that doesn't exist yet
@@ -57,7 +57,7 @@ Deno.test("report lock: a report is the same under another name", async () => {
 });
 
 Deno.test({
-  name: "report lock: the number of a process that was killed may be that of another one now",
+  name: "report lock: the process ID of a killed process may belong to another process now",
   ignore: Deno.build.os !== "linux", // only Linux reports the start time of a process
   async fn() {
     await using workspace = new Workspace();
@@ -66,7 +66,7 @@ Deno.test({
   },
 });
 
-Deno.test("report lock: of a process on another machine, or in another container, it counts whether it touches the lock", async () => {
+Deno.test("report lock: a process on another machine, or in another container, is judged by whether it touches the lock", async () => {
   await using workspace = new Workspace();
   await leaveLock(workspace, { host: "elsewhere", space: "another" });
   const timer = setInterval(() => Deno.utimeSync(`${workspace.directory}/${LOCK}`, new Date(), new Date()), 200);
@@ -77,7 +77,7 @@ Deno.test("report lock: of a process on another machine, or in another container
   assertEquals(await workspace.run(ARGS, "a\n").then(({ code, stdout }) => [code, stdout]), [0, "ran\n"]);
 });
 
-Deno.test("report lock: a lock that was cut short is of no effect, and what is none is left as it is", async () => {
+Deno.test("report lock: an incomplete lock has no effect, and a file that is not a lock is left as it is", async () => {
   await using workspace = new Workspace();
   workspace.write("go", "");
   workspace.write(LOCK, "");
@@ -102,7 +102,7 @@ Deno.test("report lock: a lock that was cut short is of no effect, and what is n
   await refuse();
 });
 
-Deno.test("report lock: a run touches its lock, as runs elsewhere go by that, and makes it anew if somebody removes it", async () => {
+Deno.test("report lock: a run touches its lock, because other machines rely on it, and restores the lock if it is removed", async () => {
   await using workspace = new Workspace();
   const cli = await start(workspace);
   const lock = `${workspace.directory}/${LOCK}`;
@@ -116,7 +116,7 @@ Deno.test("report lock: a run touches its lock, as runs elsewhere go by that, an
   assertEquals(workspace.files(), ["began", "go", "report.jsonl"]);
 });
 
-Deno.test("report lock: a run that was stopped, and whose report another one has taken meanwhile, ends", async () => {
+Deno.test("report lock: a run that was stopped ends if another run has taken its report in the meantime", async () => {
   await using workspace = new Workspace();
   const cli = await start(workspace);
   const other = JSON.stringify({ pid: 1, host: "elsewhere", space: "another" });
@@ -129,7 +129,7 @@ Deno.test("report lock: a run that was stopped, and whose report another one has
   );
 });
 
-Deno.test("report lock: a run whose report another one takes while it loads its plugins writes nothing", async () => {
+Deno.test("report lock: if another run takes a report while this run loads its plugins, this run writes nothing", async () => {
   await using workspace = new Workspace();
   const other = JSON.stringify({ pid: 1, host: "elsewhere", space: "another" });
   // The plugin acts as another process that takes over the report. It then delays the run until the run has detected
@@ -158,7 +158,7 @@ Deno.test("report lock: a run whose report another one takes while it loads its 
 });
 
 Deno.test({
-  name: "report lock: a process that has ended and that its parent does not wait for has no report",
+  name: "report lock: a zombie process holds no report",
   ignore: Deno.build.os !== "linux",
   async fn() {
     await using workspace = new Workspace();
@@ -174,7 +174,7 @@ Deno.test({
   },
 });
 
-Deno.test("report lock: many that find the lock of one that is gone do not run at once", async () => {
+Deno.test("report lock: many runs that find the lock of a dead process do not run at once", async () => {
   await using workspace = new Workspace();
   await leaveLock(workspace, Deno.build.os === "linux" ? {} : { space: "another" });
   Deno.removeSync(`${workspace.directory}/go`);

@@ -40,13 +40,13 @@ function tree(path: string, below = ""): Record<string, string> {
   return files;
 }
 
-Deno.test("results: directories have the names that GNU parallel gives them", () => {
+Deno.test("results: directories have the same names as those of GNU parallel", () => {
   for (const [item, name] of Object.entries(NAMES)) {
     assertEquals(directoryName(item, "linux"), name);
   }
 });
 
-Deno.test("results: no name leaves its directory, is too long or stands for two items", () => {
+Deno.test("results: no name leaves its directory, is too long or belongs to two items", () => {
   const shortened = [
     LONG,
     LONG + "y",
@@ -140,7 +140,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     assertEquals(Object.keys(tree(`${workspace.directory}/out`)).sort(), ["1/a/seq", "1/a/stderr", "1/a/stdout"]);
   });
 
-  Deno.test(`results, ${runtime}: a directory that cannot be written ends the run with the reason`, async () => {
+  Deno.test(`results, ${runtime}: a directory that can't be written ends the run with the reason`, async () => {
     await using workspace = new Workspace(runtime);
     workspace.write("file", "");
     const early = await workspace.run(["run", "--results", "file/out", "--", "touch", "ran"], "a\n");
@@ -164,7 +164,7 @@ for (const runtime of Object.keys(someRuntimes)) {
 
 for (const runtime of Object.keys(someRuntimes)) {
   Deno.test({
-    name: `results, ${runtime}: output that does not fit on the disk leaves no part of it behind`,
+    name: `results, ${runtime}: output that does not fit on the disk leaves no partial file`,
     // Deno's runtime itself writes a file that exceeds the size limit, so this error can't be tested on Deno.
     ignore: Deno.build.os === "windows" || runtime.startsWith("Deno"),
     fn: async () => {
@@ -180,7 +180,7 @@ for (const runtime of Object.keys(someRuntimes)) {
   });
 }
 
-Deno.test("results: a command that cannot be started has its reason there", async () => {
+Deno.test("results: the reason why a command can't be started is in its files", async () => {
   await using workspace = new Workspace();
   const { code } = await workspace.run(["run", "--results", "out", "--", "{}"], "no-such-command\n");
   assertEquals(code, 1);
@@ -190,7 +190,7 @@ Deno.test("results: a command that cannot be started has its reason there", asyn
 });
 
 Deno.test({
-  name: "results: the files are the files of GNU parallel",
+  name: "results: the files are the same as those of GNU parallel",
   ignore: !await hasGnuParallel(), // the first test has its names
   fn: async () => {
     await using workspace = new Workspace();

@@ -12,7 +12,7 @@ const RESUME = ["--resume", "report.jsonl", "--retries", "0"];
 const NOTING = sh('echo "$1" >> ran; case "$1" in bad*) [ -e mended ];; esac', "{}");
 
 for (const runtime of Object.keys(someRuntimes)) {
-  Deno.test(`resume, ${runtime}: what has succeeded is left out, and all else is run again`, async () => {
+  Deno.test(`resume, ${runtime}: items that have succeeded are left out, and all others are run again`, async () => {
     await using workspace = new Workspace(runtime);
     workspace.write("items", "a\nbad 1\nb\na\nbad 2\n");
     const args = ["run", ...RESUME, "--input", "items", "--concurrency", "1", ...NOTING];
@@ -45,7 +45,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     );
   });
 
-  Deno.test(`resume, ${runtime}: a last line that was cut short is ignored`, async () => {
+  Deno.test(`resume, ${runtime}: an incomplete last line is ignored`, async () => {
     await using workspace = new Workspace(runtime);
     const args = ["run", ...RESUME, ...NOTING];
     await workspace.run(args, "a\nb\n");
@@ -63,7 +63,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     assertEquals(workspace.report().length, 2);
   });
 
-  Deno.test(`resume, ${runtime}: killed and resumed until it is done, only what was running runs again`, async () => {
+  Deno.test(`resume, ${runtime}: a run that is killed and resumed until it ends repeats only what was running`, async () => {
     await using workspace = new Workspace(runtime);
     const items = Array.from({ length: 300 }, (_, i) => `${i}`);
     workspace.write("items", items.join("\n"));
@@ -98,7 +98,7 @@ for (const runtime of Object.keys(someRuntimes)) {
   });
 }
 
-Deno.test("resume: with --no-dedupe, as many of equal lines are left out as have succeeded", async () => {
+Deno.test("resume: with --no-dedupe, as many of several equal lines are left out as have succeeded", async () => {
   await using workspace = new Workspace();
   const args = ["run", "--no-dedupe", ...RESUME, ...NOTING];
   await workspace.run(args, "a\na\nb\n");
@@ -107,7 +107,7 @@ Deno.test("resume: with --no-dedupe, as many of equal lines are left out as have
   assertEquals(workspace.read("ran").trim().split("\n").sort(), ["a", "b"]);
 });
 
-Deno.test("resume: the number of an item stays", async () => {
+Deno.test("resume: an item keeps its number", async () => {
   await using workspace = new Workspace();
   const args = ["run", ...RESUME, ...sh('echo "$1"; [ -e mended ] || [ $1 = 1 ]', "{#}")];
   await workspace.run(args, "a\nb\n");
@@ -115,7 +115,7 @@ Deno.test("resume: the number of an item stays", async () => {
   assertEquals((await workspace.run(args, "a\nb\n")).stdout, "2\n");
 });
 
-Deno.test("resume: with --dry-run, what is left is shown, and the report stays as it is", async () => {
+Deno.test("resume: with --dry-run, the remaining items are shown, and the report is not changed", async () => {
   await using workspace = new Workspace();
   await workspace.run(["run", ...RESUME, "--", "test", "a", "="], "a\nb\n");
   const before = workspace.read("report.jsonl");
@@ -136,7 +136,7 @@ const CHANGED: Record<string, [string[], string]> = {
 };
 
 for (const [name, [args, reason]] of Object.entries(CHANGED)) {
-  Deno.test(`resume: ${name} is refused, and the report left as it is`, async () => {
+  Deno.test(`resume: ${name} is refused, and the report is not changed`, async () => {
     await using workspace = new Workspace();
     workspace.write("config.json", '{ "queues": { "default": { "timeout": "1m" } } }');
     await workspace.run(["run", ...RESUME, "--", "echo", "a"], "x\n");
@@ -147,7 +147,7 @@ for (const [name, [args, reason]] of Object.entries(CHANGED)) {
   });
 }
 
-Deno.test("resume: what options say may change, and the words of a config", async () => {
+Deno.test("resume: values of options, and the wording of a config, may change", async () => {
   await using workspace = new Workspace();
   workspace.write("config.json", '{ "queues": { "default": { "timeout": "1m", "concurrency": 1 } } }');
   const args = (config: string, ...more: string[]) => {
@@ -162,7 +162,7 @@ Deno.test("resume: what options say may change, and the words of a config", asyn
   assertEquals((await workspace.run(args("config.yaml"), "a\nb\n")).code, 2);
 });
 
-Deno.test("resume: what a config says since it changed while the run went on is no hindrance, and what it said before is", async () => {
+Deno.test("resume: the report accepts a config that changed during the run, and refuses the earlier one", async () => {
   await using workspace = new Workspace();
   const before = "queues: { q: { concurrency: 1 }, other: {} }";
   workspace.write("config.yaml", before);
@@ -186,7 +186,7 @@ Deno.test("resume: what a config says since it changed while the run went on is 
   assertEquals(headers.length, 2, "one for each config that was in force");
 });
 
-Deno.test("resume: an item may be as long as any, also where JSON takes more for it", async () => {
+Deno.test("resume: an item may have the maximum length, even if JSON needs more for it", async () => {
   await using workspace = new Workspace();
   workspace.write("items", '"'.repeat(9_000_000));
   const args = ["run", ...RESUME, "--no-append", "--input", "items", ...sh("echo ran")];
@@ -202,7 +202,7 @@ const NO_REPORTS: Record<string, [string, string]> = {
 };
 
 for (const [name, [text, reason]] of Object.entries(NO_REPORTS)) {
-  Deno.test(`resume: ${name} is refused, and left as it is`, async () => {
+  Deno.test(`resume: ${name} is refused, and not changed`, async () => {
     await using workspace = new Workspace();
     await workspace.run(["run", ...RESUME, "--", "true"], "a\n");
     const header = workspace.read("report.jsonl").split("\n")[0]!;
@@ -214,7 +214,7 @@ for (const [name, [text, reason]] of Object.entries(NO_REPORTS)) {
   });
 }
 
-Deno.test("resume: it is one of --report and --resume", async () => {
+Deno.test("resume: --report and --resume exclude each other", async () => {
   await using workspace = new Workspace();
   const { code, stderr } = await workspace.run(["run", "--report", "a", "--resume", "b", "--", "true"], "a\n");
   assertEquals([code, workspace.files()], [2, []]);

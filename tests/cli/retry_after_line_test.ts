@@ -47,14 +47,14 @@ for (const [output, delay] of Object.entries(DELAYS)) {
   });
 }
 
-Deno.test("retry-after line: however much comes after it, it is found", () => {
+Deno.test("retry-after line: it is found however much output follows", () => {
   assertEquals(
     delayAfter("retry-after: 5s\n", ...Array.from({ length: 100 }, () => "at some place\n".repeat(100))),
     5000,
   );
 });
 
-Deno.test("retry-after line: the end of a long line is no line", () => {
+Deno.test("retry-after line: the end of a long line does not count as a line", () => {
   assertEquals(delayAfter("x".repeat(5000), "\rretry-after: 5s\n"), 0);
   assertEquals(delayAfter(" ".repeat(1000), "retry-after: 5s"), 0);
 });

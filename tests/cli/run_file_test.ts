@@ -108,7 +108,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     assertEquals(done.flat().sort(), lines.sort());
   });
 
-  Deno.test(`run on a file, ${runtime}: a list without end can be interrupted`, async () => {
+  Deno.test(`run on a file, ${runtime}: an endless list can be interrupted`, async () => {
     await using workspace = new Workspace(runtime);
     const script = `{ echo a; echo b; exec sleep 60; } | { sh -c 'echo $$ > pid; exec "$@"' sh "$@"; }`;
     const cli = await workspace.start(["run", "--queue", "jobs.db", "--", "touch"], "", script);
@@ -118,7 +118,7 @@ for (const runtime of Object.keys(someRuntimes)) {
   });
 }
 
-Deno.test("run on a file: lines are in the file as soon as they are read, whatever the commands do", async () => {
+Deno.test("run on a file: lines are in the file as soon as they are read, independent of the commands", async () => {
   await using workspace = new Workspace();
   using queue = new FileQueue();
   const lines = Array.from({ length: 5000 }, (_, i) => `${i}`);
@@ -139,7 +139,7 @@ async function startHanging(workspace: Workspace, args: string[], input?: string
   return run;
 }
 
-Deno.test("run on a file: a run that is interrupted says how to go on", async () => {
+Deno.test("run on a file: a run that is interrupted says how to continue", async () => {
   await using workspace = new Workspace();
   workspace.write("list", "a\nb\n");
   const options = ["--queue", "jobs.db#q", "--input", "list", "--report", "report.jsonl"];
@@ -172,7 +172,7 @@ Deno.test("run on a file: the second signal hands running items back", async () 
 });
 
 for (const command of ["run", "work"]) {
-  Deno.test(`${command} on a file: a command that can't be started is no failure of an item`, async () => {
+  Deno.test(`${command} on a file: a command that can't be started does not count as a failure of an item`, async () => {
     await using workspace = new Workspace();
     await workspace.run(["push", "--queue", "jobs.db", "--quiet"], "a\nb\n");
     for (let start = 0; start < 2; start++) {
@@ -222,7 +222,7 @@ Deno.test("run on a file: a run waits while another program has locked the file"
   assertMatch(stderr, /^Succeeded +2$/m);
 });
 
-Deno.test("run on a file: a report that is resumed leaves out what has succeeded", async () => {
+Deno.test("run on a file: a resumed report leaves out items that have succeeded", async () => {
   await using workspace = new Workspace();
   const script = 'echo "$1"; [ -e fixed ] || [ "$1" != b ]';
   const run = [
@@ -319,7 +319,7 @@ Deno.test("run on a file: closed standard input is an empty list", async () => {
 });
 
 Deno.test({
-  name: "run on a file: at a terminal, a run without a list goes on with the file, and doesn't wait for one",
+  name: "run on a file: on a terminal, a run without a list continues with the file, and doesn't wait for input",
   ignore: !hasPseudoTerminals,
   async fn() {
     await using workspace = new Workspace();

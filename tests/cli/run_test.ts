@@ -7,7 +7,7 @@ const sh = (script: string, ...args: string[]) => ["--", "sh", "-c", script, "sh
 /** Returns a shell command that exits with `code` in the first `attempts` attempts, and with 0 in later ones. */
 const failing = (attempts: number, code = 1) => `[ $WORKQUEUE_ATTEMPT -gt ${attempts} ] || exit ${code}`;
 
-Deno.test("run: the command is run once for each item of standard input", async () => {
+Deno.test("run: the command runs once for each item of standard input", async () => {
   await using workspace = new Workspace();
   const { code, stdout, stderr } = await workspace.run(
     ["run", "--concurrency", "1", "--", "echo", "did", "{}"],
@@ -28,14 +28,14 @@ Deno.test("run: --input names a file, and - is standard input", async () => {
   assertEquals(await run("-"), "from the pipe\n");
 });
 
-Deno.test("run: an empty input is no error", async () => {
+Deno.test("run: an empty input is not an error", async () => {
   await using workspace = new Workspace();
   const { code, stdout, stderr } = await workspace.run(["run", "--", "echo", "{}"], "");
   assertEquals({ code, stdout }, { code: 0, stdout: "" });
   assertMatch(stderr, /^Distinct items +0$/m);
 });
 
-Deno.test("run: BOM, CR LF, blank lines and a missing last line feed are dealt with, other white space is kept", async () => {
+Deno.test("run: BOM, CR LF, blank lines and a missing last line feed are handled, and other white space is kept", async () => {
   await using workspace = new Workspace();
   const input = "\uFEFFfirst\r\n\n\r\n  \t\n  kept \r\nnaïve\u2028line\n\uFEFFlast";
   await workspace.run(["run", "--report", "report.jsonl", "--", "true"], input);
@@ -43,7 +43,7 @@ Deno.test("run: BOM, CR LF, blank lines and a missing last line feed are dealt w
   assertEquals(workspace.report().map(({ item }) => item), items);
 });
 
-Deno.test("run: lines that came before are folded, whatever has become of them", async () => {
+Deno.test("run: repeated lines are folded, whatever happened to the first ones", async () => {
   await using workspace = new Workspace();
   workspace.write("config.json", quickConfig({ concurrency: 1, maxRetries: 0 }));
   const { code, stderr } = await workspace.run(
@@ -64,7 +64,7 @@ Deno.test("run: a hundred thousand lines with few distinct ones are folded", asy
   assertMatch(stderr, /^Duplicates folded +99993$/m);
 });
 
-Deno.test("run: a list that is longer than the queue may be at once is worked through", async () => {
+Deno.test("run: a list that is longer than the maximum queue length is processed", async () => {
   await using workspace = new Workspace();
   workspace.write("config.json", quickConfig({ maxRetries: 1 }));
   // No process can be started with an argument that contains a NUL. Items with a NUL are given up immediately, so
@@ -85,7 +85,7 @@ Deno.test("run: a list that is longer than the queue may be at once is worked th
   assertEquals(new Set(workspace.report().map(({ item, attempts }) => attempts === 1 && item)).size, 5000);
 });
 
-Deno.test("run: {} is replaced wherever it stands, without a shell", async () => {
+Deno.test("run: {} is replaced at every place, without a shell", async () => {
   await using workspace = new Workspace();
   const items = ["a b", "; touch pwned", "$(touch pwned)", `'"`, "{}", "$& $1", "*"];
   const { code, stdout } = await workspace.run(
@@ -97,7 +97,7 @@ Deno.test("run: {} is replaced wherever it stands, without a shell", async () =>
   assertEquals(workspace.files(), []);
 });
 
-Deno.test("run: without a placeholder the item goes to the end, unless --no-append says otherwise", async () => {
+Deno.test("run: without a placeholder, the item is appended, unless --no-append is given", async () => {
   await using workspace = new Workspace();
   const run = async (...args: string[]) =>
     (await workspace.run(["run", ...args, "echo", "it is", "--help"], "a b\n")).stdout;
@@ -105,7 +105,7 @@ Deno.test("run: without a placeholder the item goes to the end, unless --no-appe
   assertEquals(await run("--no-append", "--"), "it is --help\n");
 });
 
-Deno.test("run: the child gets the item and the attempt, and has no input", async () => {
+Deno.test("run: the child gets the item and the attempt, and its input is empty", async () => {
   await using workspace = new Workspace();
   workspace.write("config.json", quickConfig());
   const script = 'echo "$WORKQUEUE_ITEM $WORKQUEUE_ATTEMPT $(cat)"; [ $WORKQUEUE_ATTEMPT = 3 ]';
@@ -113,21 +113,21 @@ Deno.test("run: the child gets the item and the attempt, and has no input", asyn
   assertEquals({ code, stdout }, { code: 0, stdout: "my item 1 \nmy item 2 \nmy item 3 \n" });
 });
 
-Deno.test("run: lines that children print at once do not mix", async () => {
+Deno.test("run: lines that children print at the same time do not mix", async () => {
   await using workspace = new Workspace();
   const script = "for i in 1 2 3; do printf $1; sleep 0.02; printf $1; sleep 0.02; echo $1; done";
   const { stdout } = await workspace.run(["run", "--concurrency", "4", ...sh(script, "{}")], "a\nb\nc\nd\n");
   assertEquals(stdout.split("\n").sort().join(" "), " aaa aaa aaa bbb bbb bbb ccc ccc ccc ddd ddd ddd");
 });
 
-Deno.test("run: much output is passed on to the last byte", async () => {
+Deno.test("run: large output is passed on to the last byte", async () => {
   await using workspace = new Workspace();
   const { stdout } = await workspace.run(["run", "--concurrency", "1", ...sh("seq 200000; printf end")], "a\n");
   assertEquals(stdout.length, 1_288_895 + 3);
   assert(stdout.endsWith("\n200000\nend"));
 });
 
-Deno.test("run: what fails is retried, and the report says how it went", async () => {
+Deno.test("run: failed items are retried, and the report has the outcomes", async () => {
   await using workspace = new Workspace();
   workspace.write("config.json", quickConfig());
   const script = `echo "attempt $WORKQUEUE_ATTEMPT" >&2; ${failing(2, 3)}`;
@@ -163,7 +163,7 @@ Deno.test("run: what fails is retried, and the report says how it went", async (
   );
 });
 
-Deno.test("run: what fails too often is given up, with exit code 1", async () => {
+Deno.test("run: an item that fails too often is given up, with exit code 1", async () => {
   await using workspace = new Workspace();
   workspace.write("config.json", quickConfig({ maxRetries: 2 }));
   const script = '[ "$1" != bad ] || { echo first >&2; echo "no such thing" >&2; exit 4; }';
@@ -189,7 +189,7 @@ Deno.test("run: the summary lists ten items that were given up, and counts the r
   assertStringIncludes(stderr, "\n  … and 3 more\n");
 });
 
-Deno.test("run: without a config, failures back off and are given up after five retries", async () => {
+Deno.test("run: without a config, failures are retried with backoff and given up after five retries", async () => {
   await using workspace = new Workspace();
   const start = Date.now();
   const { code } = await workspace.run(["run", "--report", "report.jsonl", "--", "false"], "a\nb\n");
@@ -210,7 +210,7 @@ Deno.test("run: the report has the last 4 KiB of standard error, whole character
   assertEquals(item!.stderr, "€".repeat(Math.floor(4096 / 3)));
 });
 
-Deno.test("run: a child that a signal ended has failed", async () => {
+Deno.test("run: a child that is ended by a signal has failed", async () => {
   await using workspace = new Workspace();
   workspace.write("config.json", quickConfig({ maxRetries: 0 }));
   const { code } = await workspace.run(
@@ -221,7 +221,7 @@ Deno.test("run: a child that a signal ended has failed", async () => {
   assertEquals([code, item!.exitCode, item!.signal], [1, null, "SIGKILL"]);
 });
 
-Deno.test("run: an item that no process can be started with is given up, and the others go on", async () => {
+Deno.test("run: an item for which no process can be started is given up, and the others continue", async () => {
   await using workspace = new Workspace();
   workspace.write("config.json", quickConfig({ maxRetries: 0 }));
   const tooLong = "x".repeat(3_000_000);
@@ -234,7 +234,7 @@ Deno.test("run: an item that no process can be started with is given up, and the
   assertEquals(workspace.report().map(({ outcome }) => outcome), ["succeeded", "given-up", "given-up", "succeeded"]);
 });
 
-Deno.test("run: what a child leaves behind is not waited for", async () => {
+Deno.test("run: processes that a child leaves behind are not waited for", async () => {
   await using workspace = new Workspace();
   const { code, stdout } = await workspace.run(["run", ...sh("sleep 60 & echo $!")], "a\n");
   assertEquals(code, 0);
@@ -242,7 +242,7 @@ Deno.test("run: what a child leaves behind is not waited for", async () => {
   Deno.kill(Number(stdout));
 });
 
-Deno.test("run: a report that is cut short by SIGKILL is valid", async () => {
+Deno.test("run: a report that is interrupted by SIGKILL is valid", async () => {
   await using workspace = new Workspace();
   const items = Array.from({ length: 1000 }, (_, i) => `${i}\n`).join("");
   const cli = await workspace.start(["run", "--report", "report.jsonl", ...sh("echo some text >&2")], items);
@@ -255,7 +255,7 @@ Deno.test("run: a report that is cut short by SIGKILL is valid", async () => {
   for (const { outcome, stderr } of report) assertEquals([outcome, stderr], ["succeeded", "some text\n"]);
 });
 
-Deno.test("run: a discipline bounds how many items of a group run at once, and other groups go on", async () => {
+Deno.test("run: a discipline limits how many items of a group run at once, and other groups continue", async () => {
   await using workspace = new Workspace();
   const discipline = { type: "fair", separator: "/", maxPerGroup: 1 };
   workspace.write("config.json", quickConfig({ concurrency: 4, maxRetries: 0, discipline }));
@@ -272,7 +272,7 @@ Deno.test("run: a discipline bounds how many items of a group run at once, and o
   }
 });
 
-Deno.test("run: a limiter for each group finds the groups in the lines", async () => {
+Deno.test("run: a per-group limiter finds the groups in the lines", async () => {
   await using workspace = new Workspace();
   const limiter = {
     type: "per-group",

@@ -46,7 +46,7 @@ Deno.test("runtimes: `deno task run` and `bun packages/cli/workqueue.ts run` giv
 });
 
 for (const runtime of Object.keys(runtimes)) {
-  Deno.test(`runtimes: on ${runtime}, usage errors, retries and standard input are as on the other`, async () => {
+  Deno.test(`runtimes: usage errors, retries and standard input on ${runtime} are the same as on the other runtime`, async () => {
     await using workspace = new Workspace(runtime);
     const noCommand = await workspace.run(["run", "--", "no-such-command"], "a\n");
     assertEquals(noCommand, {

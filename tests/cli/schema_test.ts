@@ -5,7 +5,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { ROOT, someRuntimes, TELL_CODE, Workspace } from "./cli.ts";
 
 for (const runtime of Object.keys(someRuntimes)) {
-  Deno.test(`schema, ${runtime}: it is the one that is published, and with a plugin it knows the types of that`, async () => {
+  Deno.test(`schema, ${runtime}: it is the published schema, and with a plugin it has the plugin's types`, async () => {
     await using workspace = new Workspace(runtime);
     const published = Deno.readTextFileSync(`${ROOT}schema/workqueue.schema.json`);
     assertEquals(await workspace.run(["schema"]), { code: 0, stdout: published, stderr: "" });
@@ -19,7 +19,7 @@ for (const runtime of Object.keys(someRuntimes)) {
   });
 }
 
-Deno.test("schema: a reader that has left ends it in silence", async () => {
+Deno.test("schema: it ends silently if its output is closed", async () => {
   await using workspace = new Workspace();
   const { stdout, stderr } = await workspace.run(["schema"], "", `{ "$@"; ${TELL_CODE}; } | head -n 1`);
   assertEquals([stdout, stderr, workspace.read("code")], ["{\n", "", "0\n"]);

@@ -38,7 +38,7 @@ async function act(page: { base: string; cookie: string }, action: string, body:
 }
 
 for (const runtime of Object.keys(runtimes)) {
-  Deno.test(`serve, ${runtime}: the dashboard shows what fails and why, and steers the run`, async () => {
+  Deno.test(`serve, ${runtime}: the dashboard shows failing items and reasons, and controls the run`, async () => {
     await using workspace = new Workspace(runtime);
     const script =
       'case "$1" in bad) echo "db down" >&2; exit 1;; *) touch began; until [ -e go ]; do sleep 0.02; done;; esac';
@@ -62,7 +62,7 @@ for (const runtime of Object.keys(runtimes)) {
     ]]);
   });
 
-  Deno.test(`serve, ${runtime}: a port that is taken is an error before anything is begun`, async () => {
+  Deno.test(`serve, ${runtime}: a port in use is an error before anything starts`, async () => {
     await using workspace = new Workspace(runtime);
     const server = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const { port } = server.addr as Deno.NetAddr;
@@ -75,7 +75,7 @@ for (const runtime of Object.keys(runtimes)) {
     );
   });
 
-  Deno.test(`serve, ${runtime}: a config that changes is taken over, and the options stay`, async () => {
+  Deno.test(`serve, ${runtime}: a config that changes is reloaded, and the options stay`, async () => {
     await using workspace = new Workspace(runtime);
     const config = (concurrency: number) => `queues: { q: { concurrency: ${concurrency}, maxRetries: 0 } }`;
     workspace.write("config.yaml", config(1));
@@ -106,7 +106,7 @@ for (const runtime of Object.keys(runtimes)) {
   });
 }
 
-Deno.test("serve: a pause from the dashboard lasts until it is resumed, and more run at once where it says so", async () => {
+Deno.test("serve: the dashboard can raise the concurrency, and a run that it paused waits until it resumes the run", async () => {
   await using workspace = new Workspace();
   const script = 'touch "began $1"; until [ -e go ]; do sleep 0.02; done';
   const cli = await workspace.start(["run", "--serve", "--concurrency", "1", ...sh(script, "{}")], "a\nb\nc\nd\n");
@@ -124,7 +124,7 @@ Deno.test("serve: a pause from the dashboard lasts until it is resumed, and more
   assert(workspace.has("began d"));
 });
 
-Deno.test("serve: a run that is paused says so, and ends when nothing is left to do", async () => {
+Deno.test("serve: a paused run says so, and ends when nothing is left to do", async () => {
   await using workspace = new Workspace();
   const script = 'touch "began $1"; until [ -e go ]; do sleep 0.02; done';
   const cli = await workspace.start(["run", "--serve", "--concurrency", "2", ...sh(script, "{}")], "a\nb\n");
@@ -136,7 +136,7 @@ Deno.test("serve: a run that is paused says so, and ends when nothing is left to
   assertEquals((await cli.ended).code, 0);
 });
 
-Deno.test("serve: what is taken back is decided at once, and who takes back the last item is answered", async () => {
+Deno.test("serve: a cancelled item is finished at once, and the request that cancels the last item gets an answer", async () => {
   await using workspace = new Workspace();
   const fifo = `${workspace.directory}/fifo`;
   await new Deno.Command("mkfifo", { args: [fifo] }).output();
@@ -155,7 +155,7 @@ Deno.test("serve: what is taken back is decided at once, and who takes back the 
   assertEquals(workspace.report().length, 2);
 });
 
-Deno.test("serve: however often the concurrency is raised, as many more begin at once", async () => {
+Deno.test("serve: each time the concurrency is raised, more commands start at once", async () => {
   await using workspace = new Workspace();
   const script = 'touch "began $1"; until [ -e go ]; do sleep 0.02; done';
   const items = Array.from({ length: 12 }, (_, i) => `${i}\n`).join("");

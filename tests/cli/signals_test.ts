@@ -5,7 +5,7 @@ import { isRunning, isStopped, quickConfig, runtimes, until, WITH_PID, Workspace
 const LINGER = 'sleep 300 & echo "$$ $!" > "$1.new"; mv "$1.new" "$1"; wait';
 
 for (const runtime of Object.keys(runtimes)) {
-  Deno.test(`signals, ${runtime}: a timeout kills the child and what it started`, async () => {
+  Deno.test(`signals, ${runtime}: a timeout kills the child and its descendants`, async () => {
     await using workspace = new Workspace(runtime);
     workspace.write("config.json", quickConfig({ timeout: "300ms", maxRetries: 1 }));
     const { code, stderr } = await workspace.run(
@@ -52,7 +52,7 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals(workspace.files().includes("overlaps"), false);
   });
 
-  Deno.test(`signals, ${runtime}: a child that ends well when its time is up has failed`, async () => {
+  Deno.test(`signals, ${runtime}: a child that exits successfully after its timeout has failed`, async () => {
     await using workspace = new Workspace(runtime);
     workspace.write("config.json", quickConfig({ timeout: "300ms", maxRetries: 1 }));
     const script = 'trap "exit 0" TERM; while :; do sleep 0.02; done';
@@ -73,7 +73,7 @@ for (const runtime of Object.keys(runtimes)) {
     ["SIGHUP", 129, "Another SIGHUP kills them."],
   ] as const;
   for (const [signal, exitCode, next] of asking) {
-    Deno.test(`signals, ${runtime}: after one ${signal}, what runs is finished and nothing is begun`, async () => {
+    Deno.test(`signals, ${runtime}: after one ${signal}, running commands finish and no more start`, async () => {
       await using workspace = new Workspace(runtime);
       const script = 'touch "began $1"; until [ -e go ]; do sleep 0.02; done; touch "ended $1"';
       const cli = await workspace.start(
@@ -109,7 +109,7 @@ for (const runtime of Object.keys(runtimes)) {
     assertMatch(stderr, /^Succeeded +1$/m);
   });
 
-  Deno.test(`signals, ${runtime}: after two SIGINT, what runs is killed`, async () => {
+  Deno.test(`signals, ${runtime}: after two SIGINT, running commands are killed`, async () => {
     await using workspace = new Workspace(runtime);
     const cli = await workspace.start(
       ["run", "--concurrency", "2", "--report", "report.jsonl", "--", "sh", "-c", LINGER, "sh", "{}"],
@@ -136,7 +136,7 @@ for (const runtime of Object.keys(runtimes)) {
   });
 
   for (const [signal, exitCode] of [["SIGQUIT", 131], ["SIGALRM", 142], ["SIGUSR2", 140]] as const) {
-    Deno.test(`signals, ${runtime}: after one ${signal}, what runs is killed`, async () => {
+    Deno.test(`signals, ${runtime}: after one ${signal}, running commands are killed`, async () => {
       await using workspace = new Workspace(runtime);
       const cli = await workspace.start(
         ["run", "--concurrency", "1", "--report", "report.jsonl", "--", "sh", "-c", LINGER, "sh", "{}"],
@@ -156,7 +156,7 @@ for (const runtime of Object.keys(runtimes)) {
   /** Script like `LINGER` that succeeds when its child has been killed. */
   const WAIT = `${LINGER} || exit 0`;
 
-  Deno.test(`signals, ${runtime}: SIGTSTP stops the command, its children and what they started, until SIGCONT`, async () => {
+  Deno.test(`signals, ${runtime}: SIGTSTP stops the command, its children and their descendants, until SIGCONT`, async () => {
     await using workspace = new Workspace(runtime);
     const args = ["run", "--concurrency", "2", "--", "sh", "-c", WAIT, "sh", "{}"];
     const cli = await workspace.start(args, "a\nb\n", WITH_PID);
@@ -175,7 +175,7 @@ for (const runtime of Object.keys(runtimes)) {
     assertMatch(stderr, /^Succeeded +2$/m);
   });
 
-  Deno.test(`signals, ${runtime}: a stopped run ends by SIGTERM and SIGCONT, as a shell's kill sends them, and leaves no child stopped`, async () => {
+  Deno.test(`signals, ${runtime}: a stopped run ends by SIGTERM and SIGCONT, as sent by a shell's kill, and leaves no child stopped`, async () => {
     await using workspace = new Workspace(runtime);
     const args = ["run", "--concurrency", "2", "--", "sh", "-c", LINGER, "sh", "{}"];
     const cli = await workspace.start(args, "a\nb\nc\n", WITH_PID);
@@ -192,7 +192,7 @@ for (const runtime of Object.keys(runtimes)) {
     for (const each of pids) await until(async () => !await isRunning(each), `${each} is gone`);
   });
 
-  Deno.test(`signals, ${runtime}: a delayed item is unfinished`, async () => {
+  Deno.test(`signals, ${runtime}: an item that is delayed at the interrupt is reported as unfinished`, async () => {
     await using workspace = new Workspace(runtime);
     const limiter = { type: "exponential", baseDelay: "1h", maxDelay: "1h" };
     workspace.write("config.json", JSON.stringify({ queues: { slow: { limiter } } }));
@@ -209,7 +209,7 @@ for (const runtime of Object.keys(runtimes)) {
 }
 
 for (const runtime of Object.keys(runtimes)) {
-  Deno.test(`signals, ${runtime}: it learns how children end, even where it was started with SIGCHLD ignored`, async () => {
+  Deno.test(`signals, ${runtime}: a run notices the end of children, even if it was started with SIGCHLD ignored`, async () => {
     await using workspace = new Workspace(runtime);
     const args = ["run", "--concurrency", "1", "--", "echo"];
     const { code, stdout } = await workspace.run(args, "a\nb\n", 'trap "" CHLD; exec "$@"');
@@ -266,7 +266,7 @@ for (const { name, args, hint } of HINTS) {
   });
 }
 
-Deno.test("signals: a run that had nothing left to do when it was interrupted tells nothing about resuming", async () => {
+Deno.test("signals: a run that had nothing left to do when it was interrupted does not mention resuming", async () => {
   await using workspace = new Workspace();
   const script = "touch began; until [ -e go ]; do sleep 0.02; done";
   const cli = await workspace.start(["run", "--", "sh", "-c", script], "a\n");

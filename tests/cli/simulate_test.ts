@@ -48,7 +48,7 @@ Deno.test("simulate: --json prints the report as data, and --svg writes a pictur
   assertMatch(svg, /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"[^]*prefers-color-scheme: dark[^]*<\/svg>\n$/);
 });
 
-Deno.test("simulate: several configs are compared, and the verdict says which is better and why", async () => {
+Deno.test("simulate: several configs are compared, and the verdict names the better one and the reason", async () => {
   await using workspace = open();
   const args = ["simulate", "two.json", "four.json", "--load", "load.json", "--by", "p99 wait", "--runs", "3"];
   const { code, stdout, stderr } = await workspace.run(args);
@@ -105,7 +105,7 @@ Deno.test("simulate: a reload's config and a trace are found in the folder of th
   assertEquals([none.code, none.stderr], [2, "workqueue: Cannot read load 'none.jsonl': there is no such file\n"]);
 });
 
-Deno.test("simulate: a type of a plugin is known", async () => {
+Deno.test("simulate: a plugin's types are known", async () => {
   await using workspace = open();
   workspace.write("q.json", JSON.stringify({ queues: { jobs: { limiter: { type: "linear", step: "1s" } } } }));
   const args = ["simulate", "q.json", "--load", "load.json", "--plugin", `${ROOT}examples/linear_plugin.mjs`];
@@ -184,7 +184,7 @@ for (const [name, args, message] of WRONG) {
   });
 }
 
-Deno.test("schema: with --load it is that of load documents", async () => {
+Deno.test("schema: with --load, it prints the schema of load documents", async () => {
   await using workspace = open();
   const { code, stdout } = await workspace.run(["schema", "--load"]);
   assertEquals([code, stdout], [0, Deno.readTextFileSync(`${ROOT}schema/load.schema.json`)]);
@@ -193,7 +193,7 @@ Deno.test("schema: with --load it is that of load documents", async () => {
   assert(!isValid({ ...LOAD, arivals: [] }));
 });
 
-Deno.test("in a clone, 'deno task run' runs the command that the first argument names, and 'run' otherwise", async () => {
+Deno.test("in a clone, 'deno task run' runs the command that the first argument names, or else 'run'", async () => {
   const task = async (...args: string[]) => {
     const command = new Deno.Command(Deno.execPath(), { args: ["task", "run", ...args], cwd: ROOT, stdin: "null" });
     const { code, stdout } = await command.output();

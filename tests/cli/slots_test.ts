@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Slots } from "../../packages/cli/children/slots.ts";
 
-Deno.test("slots: the lowest free one is next", () => {
+Deno.test("slots: the lowest free slot is next", () => {
   const slots = new Slots();
   assertEquals([slots.take(), slots.take(), slots.take()], [1, 2, 3]);
   slots.free(2);

@@ -12,7 +12,7 @@ async function contentOf(spool: Spool): Promise<Uint8Array> {
   return new Uint8Array(await new Blob([...spool.chunks()] as Uint8Array<ArrayBuffer>[]).arrayBuffer());
 }
 
-Deno.test("spool: returns what was written, in memory or beyond", async () => {
+Deno.test("spool: returns the written bytes, whether in memory or in a file", async () => {
   using storage = new SpoolStorage();
   const sizes = [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 3 * BLOCK + 7];
   const contents = sizes.map(bytesOf);
@@ -29,7 +29,7 @@ Deno.test("spool: returns what was written, in memory or beyond", async () => {
   }
 });
 
-Deno.test("spool: freed space is used again, and what is written after that is dropped", async () => {
+Deno.test("spool: after a spool was freed, its space is reused, and bytes written to it are dropped", async () => {
   using storage = new SpoolStorage();
   const first = new Spool(storage);
   first.write(bytesOf(3 * BLOCK, 1));

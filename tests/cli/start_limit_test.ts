@@ -39,7 +39,7 @@ async function pass(time: FakeTime, ms: number): Promise<void> {
 }
 
 for (const code of ["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]) {
-  Deno.test(`start limit: after ${code}, fewer run at once, and what was not started is, later`, async () => {
+  Deno.test(`start limit: after ${code}, fewer commands run at once, and those that did not start are started later`, async () => {
     const system = new System(4, code);
     const reported: unknown[] = [];
     const limit = new StartLimit(() => 10, (error) => reported.push(error));
@@ -59,7 +59,7 @@ for (const code of ["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]) {
   });
 }
 
-Deno.test("start limit: it rises again when there is room", async () => {
+Deno.test("start limit: the limit rises again when there is room", async () => {
   const system = new System(2);
   const limit = new StartLimit(() => 8, () => {});
   const { signal } = new AbortController();
@@ -77,7 +77,7 @@ Deno.test("start limit: it rises again when there is room", async () => {
   assertEquals([most, limit.limit], [8, 8]);
 });
 
-Deno.test("start limit: other errors are passed on, and cost no place", async () => {
+Deno.test("start limit: other errors are passed on, and do not lower the limit", async () => {
   const limit = new StartLimit(() => 1, () => {});
   const { signal } = new AbortController();
   await assertRejects(() => limit.start(() => Promise.reject(shortage("ENOENT")), signal), Error, "ENOENT");
@@ -85,7 +85,7 @@ Deno.test("start limit: other errors are passed on, and cost no place", async ()
   assertEquals(await limit.start(() => Promise.resolve("started"), signal), "started");
 });
 
-Deno.test("start limit: while nothing runs, it retries for a while, and gives up at last", async () => {
+Deno.test("start limit: while nothing runs, it retries for a while, and finally gives up", async () => {
   using time = new FakeTime();
   const system = new System(0);
   const limit = new StartLimit(() => 3, () => {});

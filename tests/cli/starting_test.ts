@@ -5,7 +5,7 @@ import { quickConfig, runtimes, until, Workspace } from "./cli.ts";
 
 for (const runtime of Object.keys(runtimes)) {
   for (const files of [40, 60]) {
-    Deno.test(`starting, ${runtime}: where there is no room for so many commands, fewer run, and no attempt is lost, with ${files} files`, async () => {
+    Deno.test(`starting, ${runtime}: without room for all commands, fewer run, and no attempt is lost, with ${files} files`, async () => {
       await using workspace = new Workspace(runtime);
       workspace.write("config.json", quickConfig({ maxRetries: 0 }));
       const items = Array.from({ length: 100 }, (_, i) => `${i}\n`).join("");
@@ -53,7 +53,7 @@ for (const runtime of Object.keys(runtimes)) {
     for (const { outcome, attempts } of report) assertEquals(outcome, attempts === 1 ? "succeeded" : "unfinished");
   });
 
-  Deno.test(`starting, ${runtime}: an item that no command can ever be given is given up at once`, async () => {
+  Deno.test(`starting, ${runtime}: an item that is too long for any command is given up at once`, async () => {
     await using workspace = new Workspace(runtime);
     workspace.write("config.json", quickConfig({ maxRetries: 3 }));
     const { code, stdout, stderr } = await workspace.run(
@@ -72,7 +72,7 @@ for (const runtime of Object.keys(runtimes)) {
     );
   });
 
-  Deno.test(`starting, ${runtime}: what a child leaves behind keeps no other from starting`, async () => {
+  Deno.test(`starting, ${runtime}: processes that a child leaves behind do not keep others from starting`, async () => {
     await using workspace = new Workspace(runtime);
     // The command of the item "patient" waits for thirty other commands, which run one at a time. If each of these took
     // half a second, the waiting command would give up.
@@ -90,7 +90,7 @@ for (const runtime of Object.keys(runtimes)) {
     assertEquals(workspace.report().every(({ attempts }) => attempts === 1), true);
   });
 
-  Deno.test(`starting, ${runtime}: what comes just after a child has ended belongs to its output`, async () => {
+  Deno.test(`starting, ${runtime}: output just after the end of a child belongs to the child`, async () => {
     await using workspace = new Workspace(runtime);
     const script = "(sleep 0.2; echo late; echo why >&2) & echo early; sleep 0.05";
     const { stdout } = await workspace.run(["run", "--report", "report.jsonl", "--", "sh", "-c", script], "a\n");

@@ -1,7 +1,7 @@
 import { assertAlmostEquals, assertEquals } from "@std/assert";
 import { Samples } from "../../packages/cli/run/statistics.ts";
 
-Deno.test("statistics: percentiles are right to half a percent, whatever the order and the size", () => {
+Deno.test("statistics: percentiles are right to half a percent, in any order and size", () => {
   for (const scale of [1e-4, 1, 1e5]) {
     const samples = new Samples();
     for (let i = 1; i <= 1000; i++) samples.observe(((i * 7919) % 1000 + 1) * scale);
@@ -11,7 +11,7 @@ Deno.test("statistics: percentiles are right to half a percent, whatever the ord
   }
 });
 
-Deno.test("statistics: of nothing there is no percentile, and nothing takes no time", () => {
+Deno.test("statistics: without values there are no percentiles, and a duration of 0 is counted", () => {
   const samples = new Samples();
   assertEquals(samples.percentile(0.5), undefined);
   samples.observe(0);

@@ -13,7 +13,7 @@ function labels(tally: Tally, metrics = new RunMetrics()): string[] {
   );
 }
 
-Deno.test("summary: rows of zero are left out, but for the number of items", () => {
+Deno.test("summary: rows with zero are left out, except the number of items", () => {
   assertEquals(labels(tallyOf({ items: 0, succeeded: 0 })), ["Distinct items", "Wall time"]);
   assertEquals(labels(tallyOf({ items: 612 })), ["Distinct items", "Succeeded", "Wall time"]);
 });

@@ -34,7 +34,7 @@ for (const runtime of Object.keys(runtimes)) {
   });
 }
 
-Deno.test("system errors: disks that can't be written are explained, with a code or only its number", () => {
+Deno.test("system errors: unwritable disks are explained, with a code or only its number", () => {
   const reasons = {
     EROFS: "the file system is read-only",
     EDQUOT: "the disk quota is used up",
@@ -101,7 +101,7 @@ for (const runtime of Object.keys(runtimes)) {
   });
 }
 
-Deno.test("system errors: with PATH, a command that is not found is just not there", () => {
+Deno.test("system errors: with PATH, the message for a missing command says that there is no such command", () => {
   const error = Object.assign(new Error(), { code: "ENOENT" });
   assertEquals(describeStartError(error, "no-such-command"), "there is no such command");
   assertEquals(describeStartError(error, "./no-such-command"), "there is no such command");

@@ -40,7 +40,7 @@ const sixAreDone = (rows: string[]) => rows.some((row) => /66 % {2}6 of 9/.test(
 const DONE = [1, 2, 4, 5, 7, 8].map((i) => `db/${i} done`);
 
 Deno.test({
-  name: "terminal: a person sees why items fail, how many do, a bar and the numbers",
+  name: "terminal: a user sees why items fail, how many fail, a bar and the numbers",
   ignore,
   async fn() {
     await using workspace = new Workspace();
@@ -63,7 +63,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "terminal: a worker shows what is done, running and waiting, and errors of its items, in rows",
+  name: "terminal: rows of a worker show finished, running and waiting items, and errors",
   ignore,
   async fn() {
     await using workspace = new Workspace();
@@ -126,7 +126,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "terminal: what children write to their standard error is above the rows, with their item in front",
+  name: "terminal: standard error of children is above the rows, after the name of the item",
   ignore,
   async fn() {
     await using workspace = new Workspace();
@@ -164,7 +164,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "terminal: making it narrower leaves nothing behind in tmux, which wraps what is there",
+  name: "terminal: making it narrower leaves nothing behind in tmux, which wraps existing rows",
   ignore: !hasTmux,
   async fn() {
     await using workspace = new Workspace();
@@ -194,7 +194,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "terminal: a tiny one shows what matters most",
+  name: "terminal: a tiny terminal shows what matters most",
   ignore,
   async fn() {
     await using workspace = new Workspace();
@@ -211,7 +211,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "terminal: an interrupted run says what it waits for, and leaves the cursor",
+  name: "terminal: an interrupted run says what it waits for, and shows the cursor again",
   ignore,
   async fn() {
     await using workspace = new Workspace();
@@ -235,7 +235,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "terminal: a killed run has not hidden the cursor, and the terminal wraps lines",
+  name: "terminal: after a killed run, the cursor is visible, and the terminal wraps lines",
   ignore,
   async fn() {
     await using workspace = new Workspace();
@@ -254,7 +254,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "terminal: what is redirected is redirected, and the rows are still there",
+  name: "terminal: redirected output is redirected, and the rows are still shown",
   ignore,
   async fn() {
     await using workspace = new Workspace();
@@ -268,7 +268,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "terminal: there are no colors where they are not wanted, and no rows where they cannot be",
+  name: "terminal: there are no colors if they are disabled, and no rows if they can't be shown",
   ignore,
   async fn() {
     await using workspace = new Workspace();
@@ -291,7 +291,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "terminal: on Bun it looks alike",
+  name: "terminal: on Bun, the display looks the same",
   ignore,
   async fn() {
     await using workspace = new Workspace("Bun");
@@ -306,8 +306,7 @@ Deno.test({
 });
 
 Deno.test({
-  name:
-    "terminal: the address of the dashboard stays above the other rows, and is printed above them where it does not fit",
+  name: "terminal: the dashboard's address stays above the other rows, or is printed once if it does not fit",
   ignore,
   async fn() {
     for (const [columns, isKept] of [[80, true], [60, false]] as const) {
@@ -330,7 +329,7 @@ const SLEEPER = 'echo "$1 begins"; sleep 300 & echo $! > child; wait $!; echo "$
 
 for (const runtime of Object.keys(runtimes)) {
   Deno.test({
-    name: `terminal, ${runtime}: Ctrl-Z stops what runs and erases the rows, which fg brings back`,
+    name: `terminal, ${runtime}: Ctrl-Z stops running commands and erases the rows, and fg restores them`,
     ignore,
     async fn() {
       await using workspace = new Workspace(runtime);

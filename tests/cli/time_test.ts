@@ -45,7 +45,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     assertEquals(workspace.report()[0]!.timedOut, false);
   });
 
-  Deno.test(`time, ${runtime}: after a stop that is longer than the timeout, what has ended meanwhile has succeeded`, async () => {
+  Deno.test(`time, ${runtime}: after a stop that is longer than the timeout, a command that has ended meanwhile has succeeded`, async () => {
     await using workspace = new Workspace(runtime);
     const args = ["run", "--timeout", "1500ms", "--retries", "1", "--concurrency", "2"];
     const cli = await workspace.start(
@@ -63,7 +63,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     assertEquals([code, workspace.read("ran").trim().split("\n").sort()], [0, ["1", "2"]], stderr);
   });
 
-  Deno.test(`time, ${runtime}: what a child has started may clean up before it is killed`, async () => {
+  Deno.test(`time, ${runtime}: descendants of a child may clean up before they are killed`, async () => {
     await using workspace = new Workspace(runtime);
     workspace.write(
       "inner.sh",
@@ -77,7 +77,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     assertEquals(workspace.files(), ["began", "cleaned", "inner.sh", "ready"]);
   });
 
-  Deno.test(`time, ${runtime}: what is left behind is listened to as long as it prints`, async () => {
+  Deno.test(`time, ${runtime}: output of processes left behind is read as long as they print`, async () => {
     await using workspace = new Workspace(runtime);
     const script = "(for i in 1 2 3 4 5 6 7 8 9; do sleep 0.2; echo $i; done; touch finished) & echo early";
     const { code, stdout } = await workspace.run(["run", "--no-append", ...sh(script)], "a\n");
@@ -85,7 +85,7 @@ for (const runtime of Object.keys(someRuntimes)) {
     await until(() => workspace.has("finished"), "nobody has stopped it");
   });
 
-  Deno.test(`time, ${runtime}: a script that does not say what runs it is run by a shell`, async () => {
+  Deno.test(`time, ${runtime}: a script without an interpreter line is run by a shell`, async () => {
     await using workspace = new Workspace(runtime);
     workspace.write("script", 'echo "got $1"\n');
     Deno.chmodSync(`${workspace.directory}/script`, 0o755);
@@ -94,7 +94,7 @@ for (const runtime of Object.keys(someRuntimes)) {
   });
 
   Deno.test({
-    name: `time, ${runtime}: nohup holds`,
+    name: `time, ${runtime}: nohup works`,
     ignore: runtime === "Node", // Node resets ignored signals, so `nohup` has no effect
     fn: async () => {
       await using workspace = new Workspace(runtime);

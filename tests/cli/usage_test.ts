@@ -165,14 +165,14 @@ for (const { name, args, files = {}, message } of WRONG) {
   });
 }
 
-Deno.test("usage: a report is not emptied for the sake of a run that cannot begin", async () => {
+Deno.test("usage: a report is not emptied by a run that can't begin", async () => {
   await using workspace = new Workspace();
   workspace.write("report.jsonl", "of yesterday");
   await fail(workspace, ["run", "--input", "nope.txt", "--report", "report.jsonl", "--", "true"]);
   assertEquals(workspace.read("report.jsonl"), "of yesterday");
 });
 
-Deno.test("usage: help and version are no errors", async () => {
+Deno.test("usage: help and version are not errors", async () => {
   await using workspace = new Workspace();
   const help = await workspace.run(["--help"]);
   assertEquals(help.code, 0);
@@ -223,7 +223,7 @@ maxRetries = 1
 CONFIGS["CONFIG.YML"] = CONFIGS["config.yaml"]!;
 
 for (const [file, text] of Object.entries(CONFIGS)) {
-  Deno.test(`config: ${file} is understood, and so is what is wrong in it`, async () => {
+  Deno.test(`config: ${file} is understood, and its errors are reported`, async () => {
     await using workspace = new Workspace();
     workspace.write(file, text);
     const { code } = await workspace.run(["run", "--config", file, "--report", "report.jsonl", "--", "false"], "a\n");
@@ -250,7 +250,7 @@ for (const [file, text] of Object.entries(CONFIGS)) {
   });
 }
 
-Deno.test("config: what is not valid in its format is reported in a sentence, with its place", async () => {
+Deno.test("config: a syntax error is reported in a sentence, with its place", async () => {
   await using workspace = new Workspace();
   const broken = [
     ["x.json", '{ "queues": }', "load config 'x.json': the text is not JSON: expected a value at line 1, column 13"],
@@ -279,7 +279,7 @@ Deno.test("config: what is not valid in its format is reported in a sentence, wi
   }
 });
 
-Deno.test("config: a file cannot reach a prototype", async () => {
+Deno.test("config: a file can't change a prototype", async () => {
   await using workspace = new Workspace();
   const hostile = {
     "x.json": '{ "queues": { "__proto__": { "maxRetries": 1 } } }',
@@ -293,7 +293,7 @@ Deno.test("config: a file cannot reach a prototype", async () => {
   }
 });
 
-Deno.test("config: a flag goes before the config, and the config before what is built in", async () => {
+Deno.test("config: a flag overrides the config, and the config overrides the defaults", async () => {
   await using workspace = new Workspace();
   const limiter = { type: "exponential", baseDelay: "1ms", maxDelay: "1ms" };
   workspace.write("x.json", JSON.stringify({ queues: { a: { limiter, concurrency: 1 }, b: { limiter } } }));

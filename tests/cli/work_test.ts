@@ -7,7 +7,7 @@ import { type Cli, until, Workspace } from "./cli.ts";
 import { queueTest } from "./queue_tests.ts";
 
 queueTest(
-  "work: no item is lost with a killed worker",
+  "work: a killed worker loses no item",
   async (shared) => {
     await using workspace = new Workspace("Deno");
     await using other = new Workspace("Bun");
@@ -31,7 +31,7 @@ queueTest(
   },
 );
 
-queueTest("work: retries an item, gives it up, and ends when the queue is empty", async (shared) => {
+queueTest("work: it retries an item, gives it up, and ends when the queue is empty", async (shared) => {
   await using workspace = new Workspace();
   const queue = shared.args;
   await workspace.run(["push", ...queue], "good\nbad\n");
@@ -43,7 +43,7 @@ queueTest("work: retries an item, gives it up, and ends when the queue is empty"
   assertMatch(dead.stdout, /^bad: .*broken \(2 attempts, maxRetries, /);
 });
 
-queueTest("work: hands items back on the second SIGTERM", async (shared) => {
+queueTest("work: it hands items back on the second SIGTERM", async (shared) => {
   await using workspace = new Workspace();
   const queue = shared.args;
   await workspace.run(["push", ...queue], "a\nb\n");
@@ -81,7 +81,7 @@ queueTest("work: several workers at once run each item once", async (shared) => 
   assertEquals([...one!, ...two!].sort(), lines.sort());
 });
 
-serverTest("work: a worker goes on after an outage of the server, and each item is run once", async () => {
+serverTest("work: a worker continues after an outage of the server, and each item runs once", async () => {
   await using server = await RedisServer.start({ appendonly: true });
   await using workspace = new Workspace();
   const queue = ["--redis", server.url, "--queue", "outage"];
@@ -99,7 +99,7 @@ serverTest("work: a worker goes on after an outage of the server, and each item 
   }
 });
 
-serverTest("work: --until-empty outlasts a server that refuses calls", async () => {
+serverTest("work: --until-empty continues while a server refuses calls", async () => {
   await using server = await RedisServer.start();
   await using workspace = new Workspace();
   const queue = ["--redis", server.url, "--queue", "refused"];
@@ -114,7 +114,7 @@ serverTest("work: --until-empty outlasts a server that refuses calls", async () 
   assertEquals((await worker.ended).code, 0);
 });
 
-queueTest("work: after one SIGTERM, ends the running command, and takes nothing more", async (shared) => {
+queueTest("work: after one SIGTERM, it finishes the running command, and takes no more items", async (shared) => {
   await using workspace = new Workspace();
   const queue = shared.args;
   await workspace.run(["push", ...queue], "a\nb\n");
@@ -129,7 +129,7 @@ queueTest("work: after one SIGTERM, ends the running command, and takes nothing 
   assertEquals(await stateOf(workspace, queue), { ready: 1, delayed: 0, processing: 0, failing: 0, givenUp: 0 });
 });
 
-queueTest("work: ends the command of an item whose lease is lost, and goes on", async (shared) => {
+queueTest("work: it ends the command of an item whose lease is lost, and continues", async (shared) => {
   await using workspace = new Workspace();
   const queue = shared.args;
   await workspace.run(["push", ...queue], "long\n");

@@ -58,7 +58,7 @@ const ofQueue = (old: object, now: object) =>
     queues: { q: now },
   });
 
-Deno.test("rule 16: a document that says the same changes nothing, however it is written", () => {
+Deno.test("rule 16: a document with the same content changes nothing, however it is written", () => {
   const one = `{
     "limiters": { "b": "a", "a": { "type": "exponential", "baseDelay": "5ms", "maxDelay": "1m" } },
     "queues": { "q": { "limiter": "a", "discipline": { "type": "fair", "separator": "/", "weights": { "x": 1, "y": 2 } } }, "r": {} }
@@ -92,7 +92,7 @@ Deno.test("rule 16: each option that changed is reported, durations in milliseco
   ]);
 });
 
-Deno.test("rule 16: what is for the next start is reported as such", () => {
+Deno.test("rule 16: an option that applies from the next start is reported as such", () => {
   const fair = { type: "fair", separator: "/" };
   assertEquals(
     ofQueue({ maxSleep: "1s", discipline: fair }, {
@@ -122,7 +122,7 @@ Deno.test("rule 16: what is for the next start is reported as such", () => {
   });
 });
 
-Deno.test("rule 16: queues that are new or gone are reported whole", () => {
+Deno.test("rule 16: added and removed queues are reported whole", () => {
   assertEquals(
     changes({ queues: { "a/b": { timeout: "1s" } } }, {
       queues: { c: { limiter: DEFAULT, throttle: { rate: 1, burst: 2 } } },
@@ -134,7 +134,7 @@ Deno.test("rule 16: queues that are new or gone are reported whole", () => {
   );
 });
 
-Deno.test("rule 16: limiters that are new, gone or of another type are reported whole, and what starts afresh", () => {
+Deno.test("rule 16: added limiters, removed limiters and changed types are reported whole, with whether they start afresh", () => {
   const bucket = { type: "bucket", rate: 1, burst: 2 };
   assertEquals(ofLimiter(BACKOFF, bucket), [{
     path: "/limiters/a",
@@ -159,7 +159,7 @@ Deno.test("rule 16: limiters that are new, gone or of another type are reported 
   ]);
 });
 
-Deno.test("rule 16: a change inside of other limiters is reported where it is", () => {
+Deno.test("rule 16: a change inside nested limiters is reported at its place", () => {
   const around = (...limiters: unknown[]) => ({
     type: "max-wait",
     maxDelay: "1h",
@@ -195,7 +195,7 @@ Deno.test("rule 16: a per-group limiter with another separator starts afresh", (
   ]);
 });
 
-Deno.test("rule 16: where a limiter cannot be changed, all that makes it start afresh says so", () => {
+Deno.test("rule 16: if a limiter can't be changed, every option that makes it start afresh says so", () => {
   const made = (options: object) => ({ type: "stiff", ...options });
   const bucket = (rate: number) => ({ type: "bucket", rate, burst: 1 });
   assertEquals(ofLimiter(made({ limiters: [bucket(1)] }), made({ step: 2, limiters: [bucket(3)] })), [
@@ -218,7 +218,7 @@ Deno.test("rule 16: where a limiter cannot be changed, all that makes it start a
   ]);
 });
 
-Deno.test("rule 16: the throttle of a queue appears, changes, disappears, and moves to a bucket that has a name", () => {
+Deno.test("rule 16: the throttle of a queue appears, changes, disappears, and moves to a named bucket", () => {
   const own = { rate: 1, burst: 2 };
   const limiters = { shared: { type: "bucket", rate: 5, burst: 5 } };
   const queue = (throttle?: unknown) => ({ limiters, queues: { q: { throttle } } });
@@ -236,7 +236,7 @@ Deno.test("rule 16: the throttle of a queue appears, changes, disappears, and mo
   ]);
 });
 
-Deno.test("rule 16: infinity is the text that a document has for it, where it has one", () => {
+Deno.test("rule 16: infinity is reported as the text that documents use for it, if there is one", () => {
   const bucket = { type: "bucket", rate: Infinity, burst: 1 };
   const config = loadConfig({ limiters: { a: { ...bucket, rate: 1 } } });
   assertEquals(config.reload({ limiters: { a: bucket } }), [
@@ -244,7 +244,7 @@ Deno.test("rule 16: infinity is the text that a document has for it, where it ha
   ]);
 });
 
-Deno.test("rule 16: a queue that was removed and is added again is in force at once, for its limiter and its pools", async () => {
+Deno.test("rule 16: a queue that was removed and is added again takes effect at once, for its limiter and its pools", async () => {
   const clock = new HandClock();
   const q = { limiter: { type: "exponential", baseDelay: 10, maxDelay: 10 }, concurrency: 2, maxSleep: "1s" };
   const config = loadConfig({ queues: { q } }, { clock });

@@ -17,14 +17,14 @@ import { HandClock, issuesOf, pathsOf } from "../helpers.ts";
 import { takeAll } from "../queue_helpers.ts";
 import { countingRegistry, EXPONENTIAL } from "./documents.ts";
 
-Deno.test("an empty config describes nothing", () => {
+Deno.test("an empty config describes no queues", () => {
   for (const source of ["{}", {}, '{"limiters":{},"queues":{}}', { $schema: "./schema.json" }, Object.create(null)]) {
     const config = loadConfig(source);
     assertEquals([config.limiterNames, config.queueNames], [[], []]);
   }
 });
 
-Deno.test("a config may be JSON text or an object, with durations as texts and numbers", () => {
+Deno.test("a config may be JSON text or an object, with durations as strings and numbers", () => {
   const document = {
     $schema: "https://example.org/schema.json",
     limiters: {
@@ -48,7 +48,7 @@ Deno.test("a config may be JSON text or an object, with durations as texts and n
   }
 });
 
-Deno.test("what is undefined in a document counts as left out, wherever it stands", () => {
+Deno.test("an undefined value in a document counts as omitted, wherever it is", () => {
   const config = loadConfig({
     $schema: undefined,
     xyzzy: undefined,
@@ -58,14 +58,14 @@ Deno.test("what is undefined in a document counts as left out, wherever it stand
   assertEquals([config.limiterNames, config.workers("q")], [["a"], {}]);
 });
 
-Deno.test("loading changes nothing of the document", () => {
+Deno.test("loading a document does not change it", () => {
   const document = { limiters: { a: "b", b: { ...EXPONENTIAL } }, queues: { q: { limiter: "a" } } };
   const before = structuredClone(document);
   loadConfig(document);
   assertEquals(document, before);
 });
 
-Deno.test("changing the document after it was loaded changes nothing", () => {
+Deno.test("changing the document after it was loaded has no effect", () => {
   const document = { limiters: { a: { ...EXPONENTIAL } }, queues: { q: { limiter: "a", concurrency: 1 } } };
   const config = loadConfig(document);
   document.limiters.a.baseDelay = 50;
@@ -83,7 +83,7 @@ Deno.test("a queue takes its limiter from the document", () => {
   assertEquals([queue.delayed, clock.delays, queue.numRequeues("a")], [1, [40], 1]);
 });
 
-Deno.test("a queue that names no limiter has client-go's default one, on the clock of the config", async () => {
+Deno.test("a queue that names no limiter has client-go's default limiter, on the clock of the config", async () => {
   const clock = new HandClock();
   const queue = loadConfig({ queues: { q: {} } }, { clock }).queue<number>("q");
   for (let item = 0; item < 101; item++) queue.addRateLimited(item);
@@ -93,7 +93,7 @@ Deno.test("a queue that names no limiter has client-go's default one, on the clo
   assertEquals([queue.length, queue.delayed], [101, 0]);
 });
 
-Deno.test("without a clock a config takes the time of the runtime", () => {
+Deno.test("without a clock, a config uses the time of the runtime", () => {
   using time = new FakeTime();
   const config = loadConfig({
     limiters: { b: { type: "bucket", rate: 10, burst: 1 } },
@@ -108,7 +108,7 @@ Deno.test("without a clock a config takes the time of the runtime", () => {
   assertEquals([queue.length, queue.delayed], [2, 0]);
 });
 
-Deno.test("queues that name one limiter share it: two queues, one bucket", () => {
+Deno.test("queues that name the same limiter share it: two queues, one bucket", () => {
   const clock = new HandClock();
   const config = loadConfig({
     limiters: { api: { type: "bucket", rate: 10, burst: 3 }, own: { type: "bucket", rate: 10, burst: 3 } },
@@ -124,7 +124,7 @@ Deno.test("queues that name one limiter share it: two queues, one bucket", () =>
   assertEquals([two!.length, two!.delayed, three!.length], [1, 1, 1]);
 });
 
-Deno.test("a limiter is built once and shared by all that name it", () => {
+Deno.test("a limiter is built once and shared by all queues that name it", () => {
   const { created, registry } = countingRegistry();
   const config = loadConfig({
     limiters: {
@@ -146,7 +146,7 @@ Deno.test("a limiter is built once and shared by all that name it", () => {
   assertEquals(created.length, 1);
 });
 
-Deno.test("queues that are made for one name share their limiter, even one of their own, and count apart", () => {
+Deno.test("queues created under one name share their limiter, even their inline limiter, and count separately", () => {
   const bucket = { type: "bucket", rate: 1, burst: 1 };
   const limiter = { type: "max-of", limiters: [EXPONENTIAL, bucket] };
   const clock = new HandClock();
@@ -169,7 +169,7 @@ Deno.test("a limiter that is a name is an alias: the same limiter under another 
   assertEquals(config.limiterNames, ["one", "two", "three"]);
 });
 
-Deno.test("limiters are created after those they name, whatever the order of the document", () => {
+Deno.test("limiters are created after the limiters that they name, whatever the order of the document", () => {
   const parts = {
     top: { type: "count", name: "top", of: ["left", "right", { type: "count", name: "inline", of: ["leaf"] }] },
     left: { type: "count", name: "left", of: ["leaf"] },
@@ -191,7 +191,7 @@ Deno.test("limiters are created after those they name, whatever the order of the
   }
 });
 
-Deno.test("clock and metrics are handed to the queues, and the options of queue() win over the document's", () => {
+Deno.test("clock and metrics are passed to the queues, and options of queue() override the document's", () => {
   const clock = new HandClock();
   const metrics = new InMemoryMetrics();
   const config = loadConfig({ queues: { q: { maxSleep: 200 } } }, { clock, metrics });
@@ -211,7 +211,7 @@ Deno.test("clock and metrics are handed to the queues, and the options of queue(
   assertEquals(metrics.value("workqueue_retries_total", "other"), undefined);
 });
 
-Deno.test("rule 10: options of queue() that are undefined count as left out, and what are no options is refused", () => {
+Deno.test("rule 10: undefined options of queue() count as omitted, and values that are not options are refused", () => {
   const clock = new HandClock();
   const config = loadConfig({ queues: { q: { maxSleep: 200 } } }, { clock });
   const queue = config.queue<string>("q", { clock: undefined, maxSleep: undefined, name: undefined } as object);
@@ -226,14 +226,14 @@ Deno.test("rule 10: options of queue() that are undefined count as left out, and
   }
 });
 
-Deno.test("a queue's maxSleep is the usual one where the document does not say", () => {
+Deno.test("a queue has the default maxSleep if the document does not set it", () => {
   const clock = new HandClock();
   const queue = loadConfig({ queues: { q: {} } }, { clock }).queue<string>("q");
   queue.addAfter("a", 60_000);
   assertEquals(clock.delays, [10_000]);
 });
 
-Deno.test("what workers() gives runs workers", async () => {
+Deno.test("the result of workers() runs workers", async () => {
   const config = loadConfig({ queues: { q: { limiter: EXPONENTIAL, concurrency: 2, maxRetries: 0, timeout: "1m" } } });
   const queue = config.queue<string>("q");
   for (const item of ["a", "b", "c"]) queue.add(item);
@@ -250,7 +250,7 @@ Deno.test("what workers() gives runs workers", async () => {
   assertEquals([most, givenUp], [2, ["b"]]);
 });
 
-Deno.test("what is asked for by a name the config does not have is refused, with a suggestion", () => {
+Deno.test("a name that the config does not have is refused, with a suggestion", () => {
   const config = loadConfig({ limiters: { gentle: EXPONENTIAL }, queues: { images: {}, mails: {} } });
   const cases: [call: () => unknown, message: string][] = [
     [
@@ -268,7 +268,7 @@ Deno.test("what is asked for by a name the config does not have is refused, with
   for (const [call, message] of cases) assertEquals(assertThrows(call, RangeError).message, message);
 });
 
-Deno.test("a name that is no string is refused as clearly", () => {
+Deno.test("a name that is not a string is refused with a clear message", () => {
   const config = loadConfig({ limiters: { gentle: EXPONENTIAL }, queues: { images: {} } });
   for (const [name, received] of [[5, "5"], [undefined, "undefined"], [null, "null"], [["gentle"], "an array"]]) {
     for (const method of ["limiter", "queue", "workers"] as const) {
@@ -281,7 +281,7 @@ Deno.test("a name that is no string is refused as clearly", () => {
   }
 });
 
-Deno.test("names that objects have anyway are names like any other", () => {
+Deno.test("names of members that all objects have are ordinary names", () => {
   const names = ["toString", "hasOwnProperty", "valueOf", "then", "length", "a/b", "~", "a b", "ü", "0", " ", "type"];
   const config = loadConfig({
     limiters: Object.fromEntries(names.map((name, i) => [name, { ...EXPONENTIAL, baseDelay: i }])),
@@ -291,7 +291,7 @@ Deno.test("names that objects have anyway are names like any other", () => {
   for (const [i, name] of names.entries()) assertEquals(config.limiter(name).when("x"), i, name);
 });
 
-Deno.test("a custom limiter is used where its registry is given, and nowhere else", () => {
+Deno.test("a custom limiter is known where its registry is passed, and nowhere else", () => {
   const { created, registry } = countingRegistry();
   const document = { limiters: { mine: { type: "count", name: "x" } } };
   loadConfig(document, { limiters: registry });
@@ -318,7 +318,7 @@ Deno.test("a custom limiter gets the clock of the config", () => {
   assertStrictEquals(clocks[1], clock);
 });
 
-Deno.test("rule 10: options that are unknown, or of the wrong type, are refused", () => {
+Deno.test("rule 10: unknown options and options of the wrong type are refused", () => {
   const cases: [options: unknown, rest: string][] = [
     [{ clok: new HandClock() }, `"clok" is not an option here; did you mean "clock"?`],
     [{ registry: limiters }, `"registry" is not an option here`],
@@ -379,7 +379,7 @@ Deno.test("a limiter that cannot be created is reported with its place in the do
   }
 });
 
-Deno.test("types: what a config gives is typed by the one who asks", () => {
+Deno.test("types: the caller chooses the types of the config's queues", () => {
   const config = loadConfig({ limiters: { a: EXPONENTIAL }, queues: { q: {} } });
   const limiter: RateLimiter<number> = config.limiter<number>("a");
   const queue = config.queue<{ id: number }>("q", { keyOf: ({ id }) => id });
@@ -389,7 +389,7 @@ Deno.test("types: what a config gives is typed by the one who asks", () => {
   assertEquals([limiter.when(1), takeAll(queue).length], [1, 2]);
 });
 
-Deno.test("a path instead of a text is refused with a hint at what loads files", () => {
+Deno.test("a path instead of a text is refused with a hint at the function that loads files", () => {
   for (const path of ["limits.json", "/etc/work/limits.YAML", "C:\\work\\limits.toml", "./a.jsonc", "config.yml"]) {
     const message = "a path was given, not the text of a config: use loadConfigFile() of @workqueue/config-file";
     assertEquals(issuesOf(() => loadConfig(path)), [{ path: "", message }]);

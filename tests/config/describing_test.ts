@@ -49,7 +49,7 @@ Deno.test("the JSON Schema of a config agrees with loadConfig", () => {
   }
 });
 
-Deno.test("the JSON Schema describes all that editors show, in sentences", () => {
+Deno.test("the JSON Schema has a description, in sentences, for everything that editors show", () => {
   const { title, properties, $defs } = configSchema() as {
     title: string;
     properties: Record<string, { description?: string }>;

@@ -48,7 +48,7 @@ async function end(
   await stopped;
 }
 
-Deno.test("rule 16: a pool has the concurrency that the document says, and the default where it says none", async () => {
+Deno.test("rule 16: a pool has the concurrency that the document sets, or the default", async () => {
   const running = await run({ concurrency: 2 });
   const { pool, reload } = running;
   const active: number[] = [pool.active];
@@ -60,7 +60,7 @@ Deno.test("rule 16: a pool has the concurrency that the document says, and the d
   await end(running);
 });
 
-Deno.test("rule 16: a queue follows an option again that documents have removed and added", async () => {
+Deno.test("rule 16: if documents remove an option and add it again, a queue follows it again", async () => {
   const clock = new HandClock();
   const limiter = { type: "exponential", baseDelay: 10, maxDelay: 10 };
   const document = (options: object) => ({ queues: { q: { limiter, ...options } } });
@@ -99,7 +99,7 @@ Deno.test("rule 16: a queue follows an option again that documents have removed 
   }
 });
 
-Deno.test("rule 16: what is given in code stays, whatever documents say", async () => {
+Deno.test("rule 16: options set in code stay, whatever documents set", async () => {
   const running = await run({ concurrency: 2, maxRetries: 5 }, { concurrency: 3 });
   const { pool, reload } = running;
   await reload({ concurrency: 9, maxRetries: 0 });
@@ -109,7 +109,7 @@ Deno.test("rule 16: what is given in code stays, whatever documents say", async 
   await end(running);
 });
 
-Deno.test("rule 16: what was set by hand on a pool stays until its line in the document changes", async () => {
+Deno.test("rule 16: a value set by hand on a pool stays until its line in the document changes", async () => {
   const running = await run({ concurrency: 2 });
   const { pool, reload } = running;
   pool.concurrency = 7;
@@ -120,7 +120,7 @@ Deno.test("rule 16: what was set by hand on a pool stays until its line in the d
   await end(running);
 });
 
-Deno.test("rule 16: attempts that run keep their timeout, and the next have the new one", async () => {
+Deno.test("rule 16: running attempts keep their timeout, and the next attempts have the new one", async () => {
   const running = await run({ timeout: 1000 });
   const { clock, events, reload } = running;
   await reload({ timeout: 10, concurrency: 2 });
@@ -132,14 +132,14 @@ Deno.test("rule 16: attempts that run keep their timeout, and the next have the 
   await end(running);
 });
 
-Deno.test("options of a pool that are no object are refused", () => {
+Deno.test("pool options that are not an object are refused", () => {
   const config = loadConfig({ queues: { q: {} } });
   const queue = config.queue<string>("q");
   const error = assertThrows(() => config.runWorkers("q", queue, () => {}, 5 as never), TypeError);
   assertEquals(error.message, "Cannot run workers: 'options' must be an object, got 5");
 });
 
-Deno.test("rule 16: retries are counted by the document in force when an attempt fails", async () => {
+Deno.test("rule 16: retries are limited by the document that is in force when an attempt fails", async () => {
   const clock = new HandClock();
   const limiter = { type: "exponential", baseDelay: 0, maxDelay: 0 };
   const document = (maxRetries?: number) => ({ queues: { q: { limiter, maxRetries } } });
@@ -183,7 +183,7 @@ Deno.test("rule 16: a throttle appears, changes, moves to a shared bucket and di
   await end(running);
 });
 
-Deno.test("rule 16: one reload changes all pools, and none begins a handler before all of it is in force", async () => {
+Deno.test("rule 16: one reload changes all pools, and none begins a handler before the whole reload is in force", async () => {
   const clock = new HandClock();
   const document = (rate: number, concurrency: number) => ({
     limiters: { shared: bucket(rate, 1) },
@@ -212,7 +212,7 @@ Deno.test("rule 16: one reload changes all pools, and none begins a handler befo
   for (const queue of queues) queue.shutDown();
 });
 
-Deno.test("rule 16: a pool whose queue the document loses goes on, and is joined again when it is back", async () => {
+Deno.test("rule 16: a pool whose queue is removed from the document continues, and follows again when the queue is back", async () => {
   const running = await run({ concurrency: 4 });
   const { pool, config, reload } = running;
   config.reload({});
@@ -227,7 +227,7 @@ Deno.test("rule 16: a pool whose queue the document loses goes on, and is joined
   await end(running);
 });
 
-Deno.test("rule 16: a pool that has ended follows no more, even if it ended with an error", async () => {
+Deno.test("rule 16: a pool that has ended follows no more documents, even if it ended with an error", async () => {
   const document = { queues: { q: {} } };
   const config = loadConfig(document);
   const counting = { on: 0 };
@@ -262,7 +262,7 @@ Deno.test("rule 16: a pool that has ended follows no more, even if it ended with
   assertEquals(counting.on, 0);
 });
 
-Deno.test("runWorkers of a config refuses names that it does not know, and options as workers do", () => {
+Deno.test("runWorkers of a config refuses unknown names, and refuses options like runWorkers", () => {
   const config = loadConfig({ queues: { images: {} } });
   const queue = config.queue<string>("images");
   assertThrows(() => config.runWorkers("imags", queue, () => {}), RangeError, 'did you mean "images"?');
@@ -281,7 +281,7 @@ Deno.test("runWorkers of a config refuses names that it does not know, and optio
   queue.shutDown();
 });
 
-Deno.test("rule 16: who follows is asked first with all of the next document, and notified when it is in force", () => {
+Deno.test("rule 16: a follower is asked first, with the whole next document, and notified when it is in force", () => {
   const config = loadConfig({ limiters: { a: bucket(1, 1) }, queues: { q: { concurrency: 1 } } });
   const log: unknown[] = [];
   const end = config.onReload((next) => {
@@ -313,7 +313,7 @@ Deno.test("rule 16: who follows is asked first with all of the next document, an
   assertEquals(log.slice(4), ["another"]);
 });
 
-Deno.test("rule 16: who follows may refuse the document, and then nothing has changed and nobody is notified", async () => {
+Deno.test("rule 16: a follower may refuse the document; then nothing changes and no follower is notified", async () => {
   const running = await run({ concurrency: 2 });
   const { config, pool, reload } = running;
   const reported: string[] = [];
@@ -338,7 +338,7 @@ Deno.test("rule 16: who follows may refuse the document, and then nothing has ch
   await end(running);
 });
 
-Deno.test("rule 16: an error of a notified follower keeps nothing from being in force", () => {
+Deno.test("rule 16: an error of a notified follower doesn't keep the document from being in force", () => {
   const config = loadConfig({ queues: { q: { concurrency: 1 } } });
   const reported: string[] = [];
   config.onReload(() => () => {
@@ -351,7 +351,7 @@ Deno.test("rule 16: an error of a notified follower keeps nothing from being in 
   assertEquals(config.queueNames, []);
 });
 
-Deno.test("who follows is a function, and returns one or nothing", () => {
+Deno.test("a follower is a function that returns a function or nothing", () => {
   const config = loadConfig({});
   assertThrows(() => config.onReload({} as never), TypeError, "'prepare' must be a function");
   config.onReload((() => Promise.resolve()) as never);

@@ -24,7 +24,7 @@ const NO_OBJECTS: [value: unknown, received: string][] = [
   [Object.create({ limiters: {} }), "an object"],
 ];
 
-Deno.test("rule 10: what is no plain object is refused wherever one belongs", () => {
+Deno.test("rule 10: a value that is not a plain object is refused where an object is required", () => {
   const places: [document: (value: unknown) => unknown, path: string, rule: string][] = [
     [(value) => value, "", "'config' must be an object"],
     [(value) => ({ limiters: value }), "/limiters", "'limiters' must be an object"],
@@ -54,7 +54,7 @@ Deno.test("rule 10: what is no plain object is refused wherever one belongs", ()
   ]);
 });
 
-Deno.test("rule 10: a type or a name that is no string is refused", () => {
+Deno.test("rule 10: a type or a name that is not a string is refused", () => {
   for (const [type, received] of NO_OBJECTS) {
     assertEquals(issuesOf(() => loadConfig({ limiters: { a: { type } } })), [
       { path: "/limiters/a/type", message: `'type' must be a string, got ${received}` },
@@ -72,7 +72,7 @@ function prototypeNow(): unknown[][] {
   });
 }
 
-Deno.test("rule 10: keys that mean something to objects reach no prototype, as text or as objects", () => {
+Deno.test("rule 10: keys such as `__proto__` change no prototype, in text and in objects", () => {
   const before = prototypeNow();
   const keys = ["__proto__", "constructor", "prototype"];
   const part = JSON.stringify({ ...EXPONENTIAL, polluted: true });
@@ -100,7 +100,7 @@ Deno.test("rule 10: keys that mean something to objects reach no prototype, as t
   assertEquals(({} as { polluted?: boolean }).polluted, undefined);
 });
 
-Deno.test("rule 10: names that mean something to objects, and the empty name, are refused as such", () => {
+Deno.test("rule 10: names such as `__proto__`, and the empty name, must not be used", () => {
   for (const name of ["", "__proto__", "constructor", "prototype"]) {
     const text = `{ "limiters": { "${name}": "x" }, "queues": { "${name}": 5 } }`;
     assertEquals(issuesOf(() => loadConfig(text)), [
@@ -110,7 +110,7 @@ Deno.test("rule 10: names that mean something to objects, and the empty name, ar
   }
 });
 
-Deno.test("rule 10: what other code put on Object.prototype is no part of a document", () => {
+Deno.test("rule 10: members that other code put on Object.prototype are not part of a document", () => {
   const pollution = {
     limiters: { evil: "evil" },
     queues: { evil: {} },
@@ -153,7 +153,7 @@ Deno.test("rule 10: a getter or a proxy that throws stops the load, and nothing 
   assertEquals(prototypeNow(), before);
 });
 
-Deno.test("rule 10: a value's own code is not run: no toString, valueOf, toJSON, nor the like", () => {
+Deno.test("rule 10: no code of a value runs: no toString, valueOf, toJSON or similar", () => {
   let runs = 0;
   const run = () => String(++runs);
   const trap = {
@@ -196,7 +196,7 @@ Deno.test("rule 10: a value is read once, so that it cannot change between check
   assertEquals(reads, 1);
 });
 
-Deno.test("rule 10: a document nested ten thousand deep is refused in no time, as text and as object", () => {
+Deno.test("rule 10: a document nested ten thousand deep is refused quickly, as text and as an object", () => {
   const depth = 10_000;
   const nested = (open: string, close: string, leaf = "") => open.repeat(depth) + leaf + close.repeat(depth);
   const leaf = JSON.stringify(EXPONENTIAL);
@@ -261,13 +261,13 @@ function readOften(): { type: string; limiters: unknown[] } {
   };
 }
 
-Deno.test("rule 10: objects that contain themselves twice do not double the work at each depth", () => {
+Deno.test("rule 10: objects that contain themselves twice do not double the work at each level", () => {
   const self = readOften();
   self.limiters.push(self, self);
   assertThrows(() => loadConfig({ limiters: { self } }), ConfigError);
 });
 
-Deno.test("rule 10: an object in several places does not double the work at each depth", () => {
+Deno.test("rule 10: an object in several places does not double the work at each level", () => {
   // YAML anchors create objects like this one.
   let shared: unknown = EXPONENTIAL;
   for (let depth = 0; depth < 25; depth++) {
@@ -282,7 +282,7 @@ Deno.test("rule 10: an object in several places does not double the work at each
   }
 });
 
-Deno.test("rule 10: an object that is in many places counts there each time, and is refused in the end", () => {
+Deno.test("rule 10: an object that is in many places counts at each place, and is finally refused", () => {
   const itself: Record<string, unknown> = { type: "max-of" };
   itself["limiters"] = Array(1000).fill(itself);
   assert(issuesOf(() => loadConfig({ limiters: { a: itself, b: itself, c: itself } })).length < 20_000);

@@ -15,7 +15,7 @@ function placeOf(text: string): { line: number; column: number; message: string 
   return { message: found[1]!, line: Number(found[2]), column: Number(found[3]) };
 }
 
-Deno.test("text that is not JSON is refused, with the line, the column and what was expected there", () => {
+Deno.test("text that is not JSON is refused with the line, the column and the expected token", () => {
   const cases: [text: string, line: number, column: number, expected: string][] = [
     ["", 1, 1, "a value"],
     [" \n ", 2, 2, "a value"],
@@ -55,7 +55,7 @@ Deno.test("text that is not JSON is refused, with the line, the column and what 
   for (const [text, line, column, message] of cases) assertEquals(placeOf(text), { line, column, message }, text);
 });
 
-Deno.test("a broken string, number or word is placed in the line and within what is broken", () => {
+Deno.test("an error in a string, number or word is located in its line, within the broken token", () => {
   const cases: [before: string, broken: string, after: string][] = [
     ["", '"a', ""],
     ["[", '"a\n', '"]'],
@@ -102,7 +102,7 @@ function randomTokens(random: () => number, depth = 0): string[] {
   return kind === "object" ? ["{", ...inner, "}"] : ["[", ...inner, "]"];
 }
 
-Deno.test("a text broken anywhere is placed exactly there, and every valid text parses", () => {
+Deno.test("an error at any position is located exactly, and every valid text parses", () => {
   const random = randomNumbers(11);
   const spaces = ["", "", " ", "\n", "\r\n", "\t", " \n\n  "];
   const space = () => spaces[Math.floor(random() * spaces.length)]!;
@@ -161,7 +161,7 @@ Deno.test("every valid JSON text parses", () => {
   for (const text of texts) assertEquals(parseJson(text), { value: JSON.parse(text), duplicates: [] }, text);
 });
 
-Deno.test("a broken text with millions of escape sequences is placed like any other", () => {
+Deno.test("an error after millions of escape sequences is located like any other", () => {
   const long = String.raw`\n\"\u00e9\\`.repeat(1_500_000);
   const cases: [text: string, line: number, column: number, expected: string][] = [
     [`["${long}" 1]`, 1, long.length + 5, "',' or ']'"],
@@ -176,7 +176,7 @@ Deno.test("a broken text with millions of escape sequences is placed like any ot
   }
 });
 
-Deno.test("a name that an object of JSON text has twice is refused, with where it stands the second time", () => {
+Deno.test("a name that occurs twice in an object of JSON text is refused, with the place of the second", () => {
   const text = `{
   "limiters": {
     "api": { "type": "bucket", "rate": 1, "burst": 1 },
@@ -195,7 +195,7 @@ Deno.test("a name that an object of JSON text has twice is refused, with where i
   ]);
 });
 
-Deno.test("the same name in several objects is no duplicate, and one that is odd to JavaScript may be one", () => {
+Deno.test("the same name in several objects is not a duplicate, and names special to JavaScript can be duplicates", () => {
   for (
     const text of [`{"queues":{"a":{},"b":{}},"limiters":{"a":{"type":"bucket","rate":1,"burst":1}}}`, `{"queues":{}}`]
   ) {
@@ -226,7 +226,7 @@ Deno.test("of very many duplicates in a deep document, the first ones are report
   assertEquals(twice.map(({ path }) => path), Array.from({ length: 20 }, (_, i) => "/a".repeat(i + 1)));
 });
 
-Deno.test("a broken text with a very long string in it is placed like any other", () => {
+Deno.test("an error in a text with a very long string is located like any other", () => {
   const text = `["${"x".repeat(20_000_000)}" 1]`;
   assertEquals(placeOf(text), { line: 1, column: text.length - 1, message: "',' or ']'" });
 });

@@ -58,7 +58,7 @@ Deno.test("rule 10: every problem of the document is reported, with a pointer to
   assertEquals(created, []);
 });
 
-Deno.test("rule 10: a good part of a bad document is not built: each problem by itself stops it all", () => {
+Deno.test("rule 10: a valid part of an invalid document is not built: any single problem prevents it", () => {
   const good = { limiters: { a: { type: "count" } }, queues: { q: { limiter: { type: "count" } } } };
   const bad: [document: object, path: string][] = [
     [{ ...good, extra: {} }, "/extra"],
@@ -81,7 +81,7 @@ Deno.test("rule 10: a good part of a bad document is not built: each problem by 
   assertEquals(created.length, 2);
 });
 
-Deno.test("each of very many problems is reported, and suggestions are looked for where the message shows them", () => {
+Deno.test("each of very many problems is reported, and suggestions are computed only for problems that the message shows", () => {
   const queues = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`q${i}`, { limiter: "gentel" }]));
   const issues = issuesOf(() => loadConfig({ limiters: { gentle: EXPONENTIAL }, queues }));
   const message = `"gentel" is not the name of a limiter here`;
@@ -92,7 +92,7 @@ Deno.test("each of very many problems is reported, and suggestions are looked fo
   assertEquals(issues.at(-1)!.path, "/queues/q29/limiter");
 });
 
-Deno.test("a queue's options have their bounds", () => {
+Deno.test("a queue's options have bounds", () => {
   const document = (options: object) => ({ queues: { q: options } });
   const good: object[] = [
     { maxSleep: 1 },
@@ -119,7 +119,7 @@ Deno.test("a queue's options have their bounds", () => {
   }
 });
 
-Deno.test("values in messages are as they were received: texts up to 60 characters, and the sign of zero", () => {
+Deno.test("messages show values as they were received: strings of up to 60 characters, and the sign of zero", () => {
   const message = (options: object) => issuesOf(() => loadConfig({ queues: { q: options } }))[0]!.message;
   const sixty = "x".repeat(60);
   assert(message({ concurrency: sixty }).endsWith(`got "${sixty}"`));
@@ -129,7 +129,7 @@ Deno.test("values in messages are as they were received: texts up to 60 characte
   assert(message({ concurrency: 0 }).endsWith("got 0"));
 });
 
-Deno.test("rule 10: huge texts are cut in messages", () => {
+Deno.test("rule 10: huge strings are cut in messages", () => {
   const huge = "x".repeat(1_000_000);
   const documents: object[] = [
     { [huge]: 5 },
@@ -154,7 +154,7 @@ Deno.test("$schema is a string, as the JSON Schema says", () => {
   assertEquals(pathsOf(() => loadConfig({ $schema: 5 })), ["/$schema"]);
 });
 
-Deno.test("an unknown type is reported with all that are known", () => {
+Deno.test("an unknown type is reported with all known types", () => {
   assertEquals(issuesOf(() => loadConfig({ limiters: { a: { type: "buket" } } })), [
     { path: "/limiters/a/type", message: `'type' must be one of ${TYPES}, got "buket"; did you mean "bucket"?` },
   ]);

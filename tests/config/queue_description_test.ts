@@ -18,7 +18,7 @@ const BUCKET = { type: "bucket", rate: 2, burst: 3 };
 /** Returns a copy of a description as plain data. */
 const data = (description: object): unknown => structuredClone(description);
 
-Deno.test("a queue is described as the document has it, lengths of time in milliseconds", () => {
+Deno.test("a queue is described as in the document, with durations in milliseconds", () => {
   const config = loadConfig({
     queues: {
       "a/b": {
@@ -46,7 +46,7 @@ Deno.test("a queue is described as the document has it, lengths of time in milli
   });
 });
 
-Deno.test("a queue without a limiter has the default controller limiter, whatever the registry calls by these names", () => {
+Deno.test("a queue without a limiter has the default controller limiter, even if the registry uses those names for other types", () => {
   const expected = {
     name: "q",
     limiter: {
@@ -74,7 +74,7 @@ Deno.test("a queue without a limiter has the default controller limiter, whateve
   assertEquals([queue.numRequeues("a"), queue.delayed], [1, 1]);
 });
 
-Deno.test("the default controller limiter is what its config says", () => {
+Deno.test("the default controller limiter does what its config describes", () => {
   const clock = new HandClock();
   const [made, built] = [
     createDefaultControllerLimiter({ clock }),
@@ -120,7 +120,7 @@ Deno.test("a limiter with two names has the same path under both", () => {
   });
 });
 
-Deno.test("what is made of a description shares what it names with the document, and is new otherwise", () => {
+Deno.test("parts built from a description share named parts with the document, and are new otherwise", () => {
   const clock = new HandClock();
   const document = {
     limiters: { shared: BUCKET },
@@ -132,7 +132,7 @@ Deno.test("what is made of a description shares what it names with the document,
   assertEquals(config.bucket("shared").allow(), false);
 });
 
-Deno.test("a third-party definition that is called bucket shows the rate of its bucket", () => {
+Deno.test("a third-party definition named bucket shows the rate of its bucket", () => {
   const registry = limiters.extend();
   registry.unregister("bucket");
   registry.register({
@@ -161,7 +161,7 @@ Deno.test("a third-party definition that is called bucket shows the rate of its 
   });
 });
 
-Deno.test("a chain of names without an end is described too", () => {
+Deno.test("a very long chain of names is described, too", () => {
   const chain = Object.fromEntries(
     Array.from({ length: 4000 }, (_, i) => [`l${i}`, { type: "max-wait", maxDelay: 1, limiter: `l${i + 1}` }]),
   );
@@ -171,12 +171,12 @@ Deno.test("a chain of names without an end is described too", () => {
   assertEquals(limiter.name, "l4000");
 });
 
-Deno.test("there is no description of a queue that the document does not have", () => {
+Deno.test("a queue that the document does not have has no description", () => {
   const config = loadConfig({ queues: { images: {} } });
   assertThrows(() => config.describe("imags"), RangeError, 'has none named "imags"; did you mean "images"?');
 });
 
-Deno.test("a description has the definition that its type had when the document was loaded", () => {
+Deno.test("a description uses the definitions that were registered when the document was loaded", () => {
   const registry = limiters.extend();
   const definition = registry.get("exponential");
   const config = loadConfig({ queues: { q: { limiter: BACKOFF } } }, { limiters: registry });

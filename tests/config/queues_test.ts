@@ -24,7 +24,7 @@ const FAIR = {
   within: { type: "priority", maxHeadStart: "1m" },
 };
 
-Deno.test("a queue has the discipline that the document says", () => {
+Deno.test("a queue has the discipline that the document sets", () => {
   const config = loadConfig({ queues: { q: { discipline: FAIR } } }, { clock: new HandClock() });
   const queue = config.queue<string>("q");
   for (const key of ["a/1", "a/2", "a/3", "b/1"]) queue.add(key);
@@ -32,14 +32,14 @@ Deno.test("a queue has the discipline that the document says", () => {
   assertEquals(takeAll(queue), ["a/3", "b/1", "a/1", "a/2"]);
 });
 
-Deno.test("each queue that is made has a discipline of its own, built anew", () => {
+Deno.test("each queue that is created has its own discipline, built anew", () => {
   const config = loadConfig({ queues: { q: { discipline: { type: "priority" } }, r: {} } });
   const [one, two] = [config.queue<string>("q"), config.queue<string>("q")];
   one.add("a");
   assertEquals([one.length, two.length], [1, 0]);
 });
 
-Deno.test("a discipline given in code comes before the document's, which is not built then", () => {
+Deno.test("a discipline given in code overrides the document's, which is not built then", () => {
   let built = 0;
   const registry = disciplines.extend().register(defineDiscipline({
     type: "mine",
@@ -61,7 +61,7 @@ Deno.test("a discipline given in code comes before the document's, which is not 
   assertEquals([takeAll(lifo), built], [["b", "a"], 2]);
 });
 
-Deno.test("a discipline that cannot be built is a problem of the document, in its place", () => {
+Deno.test("a discipline that can't be built is a problem of the document, with its place", () => {
   const registry = disciplines.extend().register(defineDiscipline({
     type: "bad",
     description: "",
@@ -105,7 +105,7 @@ Deno.test("throttle is a token bucket, which all pools of a queue share", () => 
   assertFalse("throttle" in config.workers("r"));
 });
 
-Deno.test("pools that run with what the document says of a queue begin attempts at that rate, together", async () => {
+Deno.test("pools that run with a queue's document options begin attempts at that rate, together", async () => {
   const clock = new HandClock();
   const config = loadConfig({ queues: { q: { throttle: { rate: 1, burst: 2 } } } }, { clock });
   const queue = config.queue<number>("q");
@@ -119,7 +119,7 @@ Deno.test("pools that run with what the document says of a queue begin attempts 
   for (const pool of pools) await pool.stop();
 });
 
-Deno.test("throttle may name a limiter that is a bucket, and takes its tokens from the same", () => {
+Deno.test("throttle may name a bucket limiter, and takes tokens from the same bucket", () => {
   const limiters = {
     again: "api",
     api: { type: "bucket", rate: 1, burst: 5 },
@@ -135,7 +135,7 @@ Deno.test("throttle may name a limiter that is a bucket, and takes its tokens fr
   assertEquals(bucket.tokens < 5, true);
 });
 
-Deno.test("only a bucket is given as a bucket, and one with a name that is close is suggested", () => {
+Deno.test("only the name of a bucket is accepted as a bucket, and a similar name of a bucket is suggested", () => {
   const slow = { type: "exponential", baseDelay: 1, maxDelay: 2 };
   const limiters = {
     api: { type: "bucket", rate: 1, burst: 5 },
@@ -157,7 +157,7 @@ Deno.test("only a bucket is given as a bucket, and one with a name that is close
   ]);
 });
 
-Deno.test("what is wrong with a queue's options is reported in its place, all of it", () => {
+Deno.test("every problem with a queue's options is reported at its place", () => {
   const queues = {
     q: {
       discipline: { type: "fair", separator: "", weights: { a: -1 }, within: { type: "priorty" } },
@@ -181,7 +181,7 @@ Deno.test("what is wrong with a queue's options is reported in its place, all of
   ]);
 });
 
-Deno.test("a registry of disciplines is what a document is read with, and what the schema is made of", () => {
+Deno.test("the given registry of disciplines is used to read a document and to make the schema", () => {
   const registry = disciplines.extend().register(defineDiscipline({
     type: "lifo",
     description: "The newest first.",
@@ -199,7 +199,7 @@ Deno.test("a registry of disciplines is what a document is read with, and what t
   assertEquals([isValid(), isValid({ disciplines: registry })], [false, true]);
 });
 
-Deno.test("what is no registry of disciplines is refused", () => {
+Deno.test("a value that is not a registry of disciplines is refused", () => {
   for (const bad of [5, {}, "disciplines"]) {
     const options = { disciplines: bad } as unknown as LoadConfigOptions;
     assertThrows(() => loadConfig({}, options), Error, "'disciplines' must be a registry of disciplines, got");
@@ -207,7 +207,7 @@ Deno.test("what is no registry of disciplines is refused", () => {
   }
 });
 
-Deno.test("a type of limiter that is called bucket and has no bucket is a problem of the document", () => {
+Deno.test("a limiter type that is named bucket and has no bucket is a problem of the document", () => {
   const registry = limiters.extend();
   registry.unregister("bucket");
   const create = () => ({ when: () => 0, forget() {}, numRequeues: () => 0 });

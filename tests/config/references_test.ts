@@ -7,7 +7,7 @@ import { issuesOf, pathsOf } from "../helpers.ts";
 import { randomNumbers } from "../queue_helpers.ts";
 import { EXPONENTIAL } from "./documents.ts";
 
-Deno.test("rule 10: a circle of references is reported, each once, with the names in it", () => {
+Deno.test("rule 10: a circle of references is reported once, with the names in it", () => {
   const wait = (limiter: string) => ({ type: "max-wait", maxDelay: 1, limiter });
   const circle = (path: string, names: string) => ({
     path,
@@ -40,7 +40,7 @@ Deno.test("rule 10: a circle of references is reported, each once, with the name
   for (const [limiters, issues] of cases) assertEquals(issuesOf(() => loadConfig({ limiters })), issues);
 });
 
-Deno.test("rule 10: names that lead out of a circle are no part of it, and names used twice are no circle", () => {
+Deno.test("rule 10: names that lead out of a circle are not part of it, and names used twice are not a circle", () => {
   const leaf = { ...EXPONENTIAL };
   const all = { type: "max-of", limiters: ["b", "c", "b"] };
   assertEquals(loadConfig({ limiters: { a: all, b: "d", c: "d", d: leaf } }).limiter("a").when("x"), 4);
@@ -48,7 +48,7 @@ Deno.test("rule 10: names that lead out of a circle are no part of it, and names
   assertEquals(issues.map(({ path }) => path), ["/limiters/a/limiters/1"]);
 });
 
-Deno.test("rule 10: a chain of ten thousand names is fine, and a circle of as many is reported", () => {
+Deno.test("rule 10: a chain of ten thousand names loads, and a circle of as many names is reported", () => {
   const count = 10_000;
   for (const indexes of [[...Array(count).keys()], [...Array(count).keys()].reverse()]) {
     const limiters: Record<string, unknown> = Object.fromEntries(indexes.map((i) => [`n${i}`, `n${i + 1}`]));
@@ -61,7 +61,7 @@ Deno.test("rule 10: a chain of ten thousand names is fine, and a circle of as ma
   }
 });
 
-Deno.test("the order of building holds for references of any shape, and finds a circle in any that has one", () => {
+Deno.test("the build order is right for references of any shape, and every circle is found", () => {
   const random = randomNumbers(7);
   for (let round = 0; round < 300; round++) {
     const names = Array.from({ length: 1 + Math.floor(random() * 12) }, (_, i) => `n${i}`);
@@ -88,7 +88,7 @@ Deno.test("the order of building holds for references of any shape, and finds a 
   }
 });
 
-Deno.test("rule 10: limiters that ask each other by name ask a bounded number in all", () => {
+Deno.test("rule 10: limiters that ask each other by name ask a bounded number in total", () => {
   const doubling: Record<string, object> = { a0: EXPONENTIAL };
   for (let i = 1; i < 40; i++) doubling[`a${i}`] = { type: "max-of", limiters: [`a${i - 1}`, `a${i - 1}`] };
   assertEquals(issuesOf(() => loadConfig({ limiters: doubling }))[0], {
@@ -103,7 +103,7 @@ Deno.test("rule 10: limiters that ask each other by name ask a bounded number in
   assertEquals(loadConfig({ limiters: allowed }).limiter("b4999").when("x"), 1, "and the longest chain can be asked");
 });
 
-Deno.test("rule 10: five thousand limiters may be nested in one, and one more is refused, once", () => {
+Deno.test("rule 10: five thousand limiters may be nested in one limiter, and one more is refused, once", () => {
   const document = (count: number) => {
     const inner: unknown[] = [];
     for (let left = count - 1; left > 0; left -= 1000) { // each inner max-of counts as one, plus up to 999 in its list

@@ -79,7 +79,7 @@ function isValid(document: unknown): boolean {
   }
 }
 
-Deno.test("rule 16: a reload leads where loading the document does, whatever was in force before", () => {
+Deno.test("rule 16: a reload has the same result as loading the document, whatever was in force before", () => {
   for (let seed = 1; seed <= DOCUMENTS; seed++) {
     const [one, other] = pair(seed);
     const config = loadConfig(one);
@@ -90,7 +90,7 @@ Deno.test("rule 16: a reload leads where loading the document does, whatever was
   }
 });
 
-Deno.test("rule 16: the changes that are reported are all there are: they make the one document of the other", () => {
+Deno.test("rule 16: the reported changes are complete: they turn one document into the other", () => {
   let count = 0;
   for (let seed = 1; seed <= DOCUMENTS; seed++) {
     const [one, other] = pair(seed);
@@ -107,7 +107,7 @@ Deno.test("rule 16: the changes that are reported are all there are: they make t
   assert(count > DOCUMENTS);
 });
 
-Deno.test("rule 16: a document is rejected with the problems that loading it has, and changes nothing", () => {
+Deno.test("rule 16: a document is rejected with the same problems as when it is loaded, and changes nothing", () => {
   let rejected = 0;
   for (let seed = 1; seed <= DOCUMENTS; seed++) {
     const maker = new DocumentMaker(seed);

@@ -81,7 +81,7 @@ function customRegistry(): {
   return { registry, updates, refuse };
 }
 
-Deno.test("rule 16: options of limiters change at once, and what was counted stays", () => {
+Deno.test("rule 16: options of limiters change at once, and counts stay", () => {
   const { config } = load({ limiters: { a: backoff(1) }, queues: { q: { limiter: "a" }, r: { limiter: backoff(1) } } });
   const [a, q, r] = [config.limiter("a"), config.queue<string>("q"), config.queue<string>("r")];
   assertEquals([a.when("x"), a.when("x")], [1, 2]);
@@ -92,7 +92,7 @@ Deno.test("rule 16: options of limiters change at once, and what was counted sta
   assertEquals(r.numRequeues("x"), 1);
 });
 
-Deno.test("rule 16: deadlines that were given stand, and the next ones are by the new document", async () => {
+Deno.test("rule 16: deadlines that were set stay, and the next ones follow the new document", async () => {
   const { clock, config } = load({ limiters: { a: backoff(1000) }, queues: { q: { limiter: "a" } } });
   const queue = config.queue<string>("q");
   queue.addRateLimited("early");
@@ -106,7 +106,7 @@ Deno.test("rule 16: deadlines that were given stand, and the next ones are by th
   assertEquals(takeAll(queue), ["early"]);
 });
 
-Deno.test("rule 16: an option that was left out may be given, and one that was given may be left out", async () => {
+Deno.test("rule 16: an omitted option may be set, and an option that was set may be omitted", async () => {
   const document = (forgetAfter?: number) => ({ queues: { q: { limiter: backoff(1), forgetAfter } } });
   const { clock, config } = load(document());
   const counts: number[][] = [];
@@ -122,7 +122,7 @@ Deno.test("rule 16: an option that was left out may be given, and one that was g
   assertEquals(counts, [[1, 0], [2, 0, 1], [3, 0, 2, 0]]);
 });
 
-Deno.test("rule 16: a bucket stays the same, with the tokens that are there and those that are owed", async () => {
+Deno.test("rule 16: a bucket stays the same, with its tokens and its debt", async () => {
   const { clock, config } = load({ limiters: { a: bucket(1, 2) }, queues: { q: { throttle: "a" } } });
   const tokens = config.bucket("a");
   assertEquals([tokens.take(), tokens.take(), tokens.take()], [0, 0, 1000]);
@@ -135,7 +135,7 @@ Deno.test("rule 16: a bucket stays the same, with the tokens that are there and 
   assertEquals(tokens.tokens, 5);
 });
 
-Deno.test("rule 16: limiters of another type start afresh, and references follow, and queues keep their counts", () => {
+Deno.test("rule 16: limiters of another type start afresh, references follow them, and queues keep their counts", () => {
   const { config } = load({
     limiters: { a: backoff(1), around: { type: "max-of", limiters: ["a", backoff(1)] } },
     queues: { q: { limiter: "a" } },
@@ -155,7 +155,7 @@ Deno.test("rule 16: limiters of another type start afresh, and references follow
   assertEquals([q.numRequeues("x"), q.snapshot().delayedItems[0]!.dueInMs, around.when("x")], [2, 30, 30]);
 });
 
-Deno.test("rule 16: parts are matched by place and type, whatever becomes of those around them", () => {
+Deno.test("rule 16: parts are matched by place and type, whatever happens to the parts around them", () => {
   const document = (around: object) => ({ limiters: { a: around } });
   const { config } = load(document({ type: "max-of", limiters: [backoff(1), fastSlow] }));
   const a = config.limiter("a");
@@ -169,7 +169,7 @@ Deno.test("rule 16: parts are matched by place and type, whatever becomes of tho
   assertEquals([a.numRequeues("x"), a.when("x")], [1, 20]);
 });
 
-Deno.test("rule 16: the limiters of groups are changed with their template, or made anew", () => {
+Deno.test("rule 16: the limiters of groups change with their template, or are created anew", () => {
   const groups = (limiter: object) => ({ limiters: { a: { type: "per-group", separator: "/", limiter } } });
   const { config } = load(groups({ type: "max-of", limiters: [backoff(1)] }));
   const a = config.limiter("a") as PerGroupLimiter;
@@ -185,7 +185,7 @@ Deno.test("rule 16: the limiters of groups are changed with their template, or m
   assertFalse(a.of("one/x") === ofOne);
 });
 
-Deno.test("rule 16: with another separator, a group that keeps its name goes on, and others start afresh", () => {
+Deno.test("rule 16: with another separator, a group that keeps its name continues, and others start afresh", () => {
   const groups = (separator: string) => ({
     limiters: { a: { type: "per-group", separator, limiter: backoff(1) } },
   });
@@ -198,7 +198,7 @@ Deno.test("rule 16: with another separator, a group that keeps its name goes on,
   assertEquals(a.when("two/x:1"), 1, "of the group 'two/x' now");
 });
 
-Deno.test("rule 16: the limiter that a queue is given by default takes part as any other", () => {
+Deno.test("rule 16: a queue's default limiter takes part like any other limiter", () => {
   const written = {
     type: "max-of",
     limiters: [{ type: "exponential", baseDelay: "5ms", maxDelay: "1000s" }, bucket(1, 100)],
@@ -219,7 +219,7 @@ Deno.test("rule 16: the limiter that a queue is given by default takes part as a
   assertEquals([queue.numRequeues("x"), dueAfterFailure()], [2, 20]);
 });
 
-Deno.test("rule 16: a queue goes with its document from one limiter to another, and takes its counts along", () => {
+Deno.test("rule 16: a queue moves with its document from one limiter to another, and keeps its counts", () => {
   const named = { a: backoff(1), b: fastSlow };
   const { config } = load({ limiters: named, queues: { q: { limiter: "a" } } });
   const queue = config.queue<string>("q");
@@ -232,7 +232,7 @@ Deno.test("rule 16: a queue goes with its document from one limiter to another, 
   }
 });
 
-Deno.test("rule 16: a name of a name is the very limiter, and moves with it", () => {
+Deno.test("rule 16: an alias of a limiter is the same limiter, and moves with it", () => {
   const chain = (one: unknown) => ({ limiters: { one, two: "three", three: backoff(1), four: fastSlow } });
   const { config } = load({ ...chain("two"), queues: { q: { limiter: "one" } } });
   const [three, queue] = [config.limiter("three"), config.queue<string>("q")];
@@ -252,7 +252,7 @@ Deno.test("rule 16: a name of a name is the very limiter, and moves with it", ()
   assertEquals([one.numRequeues("x"), queue.numRequeues("x")], [1, 2], "a reference has what the name leads to");
 });
 
-Deno.test("rule 16: a limiter that is gone goes on with what it had, and is unknown by its name until it is back", () => {
+Deno.test("rule 16: a removed limiter continues with its state, and its name is unknown until it is back", () => {
   const { config } = load({ limiters: { a: backoff(1) }, queues: { q: { limiter: "a" } } });
   const [a, queue] = [config.limiter("a"), config.queue<string>("q")];
   queue.addRateLimited("x");
@@ -276,7 +276,7 @@ Deno.test("rule 16: a limiter that is gone goes on with what it had, and is unkn
   assertEquals([queue.numRequeues("x"), a.when("x"), queue.numRequeues("x")], [2, 3, 2]);
 });
 
-Deno.test("the limiter of a name has the members of what stands behind it, and no others", () => {
+Deno.test("the limiter behind a name shows the members of the limiter that it delegates to, and no others", () => {
   const { registry } = customRegistry();
   const { config } = load({ limiters: { a: bucket(1, 1) } }, { limiters: registry });
   const a = config.limiter("a") as unknown as BucketLimiter & PerGroupLimiter & Steps;
@@ -300,7 +300,7 @@ Deno.test("the limiter of a name has the members of what stands behind it, and n
   assertEquals([a.asked, a.double(), Object.keys(a).includes("step")], [1, 12, true]);
 });
 
-Deno.test("the limiter of a name has the members of one without a prototype, too", () => {
+Deno.test("the limiter behind a name shows the members of a limiter without a prototype, too", () => {
   const bare = defineLimiter({
     type: "bare",
     description: "",
@@ -313,7 +313,7 @@ Deno.test("the limiter of a name has the members of one without a prototype, too
   assertEquals([a.when(), a.numRequeues(), a.step, a.asked], [7, 2, 4, 0]);
 });
 
-Deno.test("rule 16: a custom limiter with an 'update' is changed, and asked only if its options change", () => {
+Deno.test("rule 16: a custom limiter with an 'update' is changed, and update is called only if its options change", () => {
   const { registry, updates } = customRegistry();
   const document = (step: number, other = 1) => ({
     limiters: { a: { type: "soft", step }, b: { type: "soft", step: other, limiter: "a" } },
@@ -329,7 +329,7 @@ Deno.test("rule 16: a custom limiter with an 'update' is changed, and asked only
   assertEquals([updates, a.when("x")], [["1 → 5"], 2], "b holds the same limiter as before");
 });
 
-Deno.test("rule 16: a custom limiter without an 'update' goes on while it says the same, and is made anew if not", () => {
+Deno.test("rule 16: a custom limiter without an 'update' continues if its options are the same, and is otherwise created anew", () => {
   const { registry } = customRegistry();
   const document = (step: number, limiter: object) => ({ limiters: { a: { type: "stiff", step, limiter } } });
   const { config } = load(document(1, backoff(1)), { limiters: registry });
@@ -363,7 +363,7 @@ Deno.test("rule 16: a type that was registered anew means another limiter", () =
   assertEquals(a.numRequeues("x"), 0);
 });
 
-Deno.test("rule 16: a document with problems is rejected whole, with all of them, and nothing changes", () => {
+Deno.test("rule 16: a document with problems is rejected as a whole, with all problems, and nothing changes", () => {
   const { config } = load({ limiters: { a: backoff(1), b: bucket(1, 9) }, queues: { q: { throttle: "b" } } });
   const [a, before] = [config.limiter("a"), JSON.stringify(config.describe("q"))];
   a.when("x");
@@ -386,7 +386,7 @@ Deno.test("rule 16: a document with problems is rejected whole, with all of them
   assertThrows(() => config.limiter("c"), RangeError);
 });
 
-Deno.test("rule 16: a limiter that cannot be made rejects the document", () => {
+Deno.test("rule 16: a limiter that can't be created rejects the document", () => {
   const { registry, refuse, updates } = customRegistry();
   const { config } = load({ limiters: { a: backoff(1), s: { type: "soft", step: 1 } } }, { limiters: registry });
   const a = config.limiter("a");
@@ -404,7 +404,7 @@ Deno.test("rule 16: a limiter that cannot be made rejects the document", () => {
   assertEquals(a.when("x"), 4);
 });
 
-Deno.test("rule 16: an update that is refused rejects the document, and those before it are undone", () => {
+Deno.test("rule 16: an update that is refused rejects the document, and earlier updates are undone", () => {
   const { registry, refuse, updates } = customRegistry();
   const document = (soft: number, other: number, burst: number, groups: object) => ({
     limiters: {
@@ -448,7 +448,7 @@ Deno.test("rule 16: an update that is refused rejects the document, and those be
   assertEquals([a, g, s, t].map((limiter) => limiter.when("k/x")), [20, 3, 15, 15]);
 });
 
-Deno.test("rule 16: what is refused within groups leaves all groups as they were", () => {
+Deno.test("rule 16: an update that is refused within groups leaves all groups as they were", () => {
   const { registry, refuse } = customRegistry();
   const groups = (step: number, inner: object) => ({
     limiters: {
@@ -467,7 +467,7 @@ Deno.test("rule 16: what is refused within groups leaves all groups as they were
   assertEquals(["a", "b", "c"].map((key) => g.of(key) === parts["abc".indexOf(key)]), [true, true, true]);
 });
 
-Deno.test("rule 16: a refused document leaves groups that were made anew as they were", () => {
+Deno.test("rule 16: a refused document leaves groups that were created anew as they were", () => {
   const { registry, refuse } = customRegistry();
   const document = (limiter: object, step: number) => ({
     limiters: {
@@ -483,7 +483,7 @@ Deno.test("rule 16: a refused document leaves groups that were made anew as they
   assertEquals([one.numRequeues("a/1"), one.when("a/1"), one.when("b/1"), two.when("a/1")], [1, 2, 2, 2]);
 });
 
-Deno.test("rule 16: a limiter is made with those that it names, whatever was refused before", () => {
+Deno.test("rule 16: a limiter is created with the limiters that it names, whatever was refused before", () => {
   const { registry } = customRegistry();
   const seen: boolean[] = [];
   registry.register(defineLimiter({
@@ -505,7 +505,7 @@ Deno.test("rule 16: a limiter is made with those that it names, whatever was ref
   assertEquals(seen, [true]);
 });
 
-Deno.test("rule 16: a reload from within a reload is an error, and changes nothing", () => {
+Deno.test("rule 16: a reload inside a reload is an error, and changes nothing", () => {
   const { registry } = customRegistry();
   const inner: unknown[] = [];
   registry.register(defineLimiter({
@@ -527,7 +527,7 @@ Deno.test("rule 16: a reload from within a reload is an error, and changes nothi
   assertEquals(config.reload({ limiters: { a: backoff(1) } }).map(({ path }) => path), ["/limiters/b"]);
 });
 
-Deno.test("rule 16: queues made after a reload are as the new document says, and those made before stay as they are", () => {
+Deno.test("rule 16: queues created after a reload follow the new document, and earlier ones stay as they are", () => {
   const { config } = load({ queues: { q: { addWhileDelayed: "keep" } } });
   const early = config.queue<string>("q");
   config.reload({
@@ -543,7 +543,7 @@ Deno.test("rule 16: queues made after a reload are as the new document says, and
   assertEquals(takeAll(late), ["y", "x"]);
 });
 
-Deno.test("rule 16: what is described is what is in force", () => {
+Deno.test("rule 16: a description shows the options in force", () => {
   const first = { limiters: { a: bucket(1, 2) }, queues: { q: { limiter: "a", throttle: "a", timeout: "1s" } } };
   const second = { limiters: { a: bucket(3, 4) }, queues: { q: { throttle: "a" }, r: { limiter: backoff(1) } } };
   const { config } = load(first);
@@ -562,7 +562,7 @@ Deno.test("rule 16: what is described is what is in force", () => {
   assertEquals(config.describe("q").throttle?.options, { rate: 3, burst: 4 });
 });
 
-Deno.test("what was set by hand stays while the document says the same of it", () => {
+Deno.test("a value set by hand stays while the document's value stays the same", () => {
   const document = (burst: number, maxDelay: number) => ({
     limiters: { a: bucket(1, burst), b: { type: "exponential", baseDelay: 1, maxDelay } },
   });

@@ -20,7 +20,7 @@ async function retry(queue: RateLimitingQueue<string>, clock: HandClock, ...keys
 
 const counts = (queue: RateLimitingQueue<string>) => [queue.length, queue.snapshot().blocked];
 
-Deno.test("rule 18: a document gives a queue its budget, and a reload changes it at once, with the credit kept", async () => {
+Deno.test("rule 18: a document sets a queue's budget, and a reload changes it at once and keeps the credit", async () => {
   const clock = new HandClock();
   const config = loadConfig(document(TIGHT));
   assertEquals(config.describe("q").retryBudget, TIGHT);
@@ -66,7 +66,7 @@ Deno.test("rule 18: adding or removing the option applies to queues that are cre
   for (const each of [before, queue, after]) each.shutDown();
 });
 
-Deno.test("rule 18: a budget in code overrides that of every document", async () => {
+Deno.test("rule 18: a budget in code overrides the budgets of all documents", async () => {
   const clock = new HandClock();
   const config = loadConfig(document(WIDE));
   const queue = config.queue<string>("q", { clock, retryBudget: createRetryBudget(TIGHT) });

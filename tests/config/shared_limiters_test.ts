@@ -71,7 +71,7 @@ async function traceOf(steps: Steps, document: (seed: number) => object): Promis
 }
 
 for (const [name, limiter] of Object.entries(LIMITERS)) {
-  Deno.test(`queues that name one limiter count as with limiters of their own: ${name}`, async () => {
+  Deno.test(`queues that name one limiter count as if each had its own: ${name}`, async () => {
     const options = (seed: number) => ({ maxRetries: seed, forgetAfter: 50 + seed });
     const shared = (seed: number) => ({
       limiters: { inner: EXPONENTIAL, retry: limiter },
@@ -121,7 +121,7 @@ Deno.test("queues that name one limiter share its bucket, and the bucket of each
   assertEquals([delayOf("videos", "z"), delayOf("there", "a/2")], [6000, 4000]);
 });
 
-Deno.test("a limiter of a document that is used by hand counts by itself", () => {
+Deno.test("a limiter of a document that is used by hand counts separately", () => {
   const config = loadConfig({ limiters: { retry: EXPONENTIAL }, queues: { q: { limiter: "retry" } } });
   const [limiter, queue] = [config.limiter<string>("retry"), config.queue<string>("q")];
   limiter.when("x");

@@ -47,7 +47,7 @@ const documentWith = (throttles: object, throttle: unknown = "shared") => ({
   queues: { a: { concurrency: 20, throttle }, b: { concurrency: 20, throttle } },
 });
 
-Deno.test("throttles: queues share the one that they name", async () => {
+Deno.test("throttles: queues share the throttle that they name", async () => {
   await using it = new Setup(documentWith({ shared: { type: "concurrency", limit: 5 } }));
   await flush();
   assertEquals([it.running, it.config.throttle("shared").snapshot!().inUse], [5, 5]);
@@ -55,7 +55,7 @@ Deno.test("throttles: queues share the one that they name", async () => {
   assertStrictEquals(it.config.workers("a").throttle, it.config.throttle("shared"));
 });
 
-Deno.test("rule 16: a reload changes a throttle in place, and a lower limit begins nothing until below", async () => {
+Deno.test("rule 16: a reload changes a throttle in place; after the limit is lowered, nothing begins until fewer run", async () => {
   const limit = (limit: number) => documentWith({ shared: { type: "concurrency", limit } });
   await using it = new Setup(limit(5));
   await flush();
@@ -68,7 +68,7 @@ Deno.test("rule 16: a reload changes a throttle in place, and a lower limit begi
   assertEquals(it.running, 3);
 });
 
-Deno.test("rule 19: a throttle of another type counts what is running", async () => {
+Deno.test("rule 19: a throttle of another type counts the running attempts", async () => {
   await using it = new Setup(documentWith({ shared: { type: "concurrency", limit: 5 } }));
   await flush();
   await it.reload(documentWith({ shared: { type: "aimd", min: 6, max: 6 } }));
@@ -80,7 +80,7 @@ Deno.test("rule 19: a throttle of another type counts what is running", async ()
   assertEquals([it.running, it.config.throttle("shared").snapshot!().inUse], [10, 10]);
 });
 
-Deno.test("rule 16: an all-of follows the throttles that it names, whatever becomes of them", async () => {
+Deno.test("rule 16: an all-of follows the throttles that it names, whatever happens to them", async () => {
   const all = { type: "all-of", throttles: ["one", { type: "concurrency", limit: 7 }] };
   const withOne = (one: object) => documentWith({ one, all, shared: "all" });
   await using it = new Setup(withOne({ type: "concurrency", limit: 5 }));
@@ -96,7 +96,7 @@ Deno.test("rule 16: an all-of follows the throttles that it names, whatever beco
   assertEquals(it.running, 7);
 });
 
-Deno.test("throttles: a limiter with a bucket is a throttle too, and a bucket has a name of its own", () => {
+Deno.test("throttles: a limiter with a bucket is a throttle too, and a bucket can have its own name", () => {
   const config = loadConfig({
     limiters: { api: { type: "bucket", rate: 1, burst: 2 } },
     throttles: { other: { rate: 3, burst: 4 } },
@@ -109,7 +109,7 @@ Deno.test("throttles: a limiter with a bucket is a throttle too, and a bucket ha
   assertThrows(() => config.throttle("aqi"), RangeError, 'did you mean "api"?');
 });
 
-Deno.test("throttles: what is wrong is reported in its place", () => {
+Deno.test("throttles: problems are reported at their places", () => {
   const error = assertThrows(() =>
     loadConfig({
       limiters: { api: { type: "bucket", rate: 1, burst: 2 } },

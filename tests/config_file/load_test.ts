@@ -18,7 +18,7 @@ const FILES: Record<string, string> = {
 };
 
 for (const [name, text] of Object.entries(FILES)) {
-  Deno.test(`config file: ${name} is loaded, by a path and by a URL, with and without a byte order mark`, () => {
+  Deno.test(`config file: ${name} is loaded from a path and from a URL, with and without a byte order mark`, () => {
     using folder = new Folder();
     const path = folder.write(name, text);
     const marked = folder.write(`marked ü #1 ${name}`, `\uFEFF${text}`);
@@ -31,13 +31,13 @@ for (const [name, text] of Object.entries(FILES)) {
   });
 }
 
-Deno.test("config file: a relative path is one from the working directory", () => {
+Deno.test("config file: a relative path starts at the working directory", () => {
   const path = "examples/workqueue.yaml";
   assertEquals(readFileSync(path, "utf8").length > 0, true, "the tests run in the repository");
   assertEquals(loadConfigFile(path).queueNames, ["demo", "downloads"]);
 });
 
-Deno.test("config file: the options of loadConfig are taken, and refused as strictly", () => {
+Deno.test("config file: the options are those of loadConfig, and are checked as strictly", () => {
   using folder = new Folder();
   const path = folder.write("a.yaml", "limiters: { slow: { type: exponential, baseDelay: 1s, maxDelay: 1m } }");
   const registry = limiters.extend();
@@ -87,7 +87,7 @@ for (const [name, text, message] of WRONG) {
   });
 }
 
-Deno.test("config file: all that is wrong in a document is reported, with its places", () => {
+Deno.test("config file: every problem of a document is reported with its place", () => {
   using folder = new Folder();
   const path = folder.write("a.toml", "[queues.images]\nmaxRetries = -1\nconcurency = 4\n");
   const { issues, message } = assertThrows(() => loadConfigFile(path), ConfigError);
@@ -98,7 +98,7 @@ Deno.test("config file: all that is wrong in a document is reported, with its pl
   ]);
 });
 
-Deno.test("config file: one that cannot be read is named, with the reason and the error of the system", () => {
+Deno.test("config file: an unreadable file is reported with its name, the reason and the system's error", () => {
   using folder = new Folder();
   mkdirSync(folder.at("folder.json"));
   folder.write("file", "");
@@ -115,7 +115,7 @@ Deno.test("config file: one that cannot be read is named, with the reason and th
 });
 
 Deno.test({
-  name: "config file: one that nobody may read is named, with that reason",
+  name: "config file: a file without read permission is reported with its name and that reason",
   ignore: process.getuid?.() === 0 || process.platform === "win32", // root can read every file
   fn() {
     using folder = new Folder();
@@ -125,7 +125,7 @@ Deno.test({
   },
 });
 
-Deno.test("config file: one that is not UTF-8 is refused, as half a name may be that of another queue", () => {
+Deno.test("config file: a file that is not UTF-8 is refused, because a damaged name may be the name of another queue", () => {
   using folder = new Folder();
   const path = folder.write(
     "latin1.yaml",
@@ -134,7 +134,7 @@ Deno.test("config file: one that is not UTF-8 is refused, as half a name may be 
   assertThrows(() => loadConfigFile(path), Error, `Cannot read config '${path}': it is not UTF-8`);
 });
 
-Deno.test("config file: what is neither a path nor a file: URL is refused", () => {
+Deno.test("config file: a value that is neither a path nor a file: URL is refused", () => {
   const rule = "Cannot read config: 'path' must be a path or a file: URL, got";
   assertThrows(() => loadConfigFile(""), TypeError, `${rule} ""`);
   assertThrows(() => loadConfigFile(7 as never), RangeError, `${rule} 7`);
@@ -142,7 +142,7 @@ Deno.test("config file: what is neither a path nor a file: URL is refused", () =
   assertThrows(() => readConfigFile(new URL("https://example.com/a.json")), TypeError, `${rule} "https://example.com`);
 });
 
-Deno.test("config file: one that was emptied is refused in every format", () => {
+Deno.test("config file: an emptied file is refused in every format", () => {
   using folder = new Folder();
   const contents: [format: string, texts: string[], message: string][] = [
     ["json", [""], "the text is not JSON"],

@@ -113,7 +113,7 @@ limiter = "non"
 };
 
 for (const [format, { text, places }] of Object.entries(BROKEN) as [ConfigFormat, typeof BROKEN.json][]) {
-  Deno.test(`places, ${format}: a problem has the place of its name, and a missing name the place of its parent`, () => {
+  Deno.test(`places, ${format}: a problem is located at its name, and a missing name at its parent`, () => {
     const expected = POINTERS.map((pointer, i) => `${places[i]} ${pointer}`);
     assertEquals(sorted(placesOf(text, format)), sorted(expected));
     assertEquals(placesOf(`\uFEFF${text}`, format), placesOf(text, format), "with a byte order mark");
@@ -121,7 +121,7 @@ for (const [format, { text, places }] of Object.entries(BROKEN) as [ConfigFormat
   });
 }
 
-Deno.test("places: the message of the error says them", () => {
+Deno.test("places: the message of the error contains them", () => {
   assertEquals(
     refuse("queues:\n  q:\n    timeot: 1s\n    maxRetries: -1\n", "yaml").message,
     `Cannot load config: it has 2 problems:
@@ -130,7 +130,7 @@ Deno.test("places: the message of the error says them", () => {
   );
 });
 
-Deno.test("places: what is wrong with the whole document stands where that begins", () => {
+Deno.test("places: a problem with the whole document is located at its beginning", () => {
   for (const [text, format] of [["\n [1]", "json"], ["\n [1]", "jsonc"], ["\n - 1", "yaml"]] as const) {
     assertEquals(placesOf(text, format), ["2:2 "]);
   }
@@ -138,18 +138,18 @@ Deno.test("places: what is wrong with the whole document stands where that begin
   for (const format of ["json", "jsonc", "yaml", "toml"] as const) assertEquals(placesOf("", format), ["1:1 "]);
 });
 
-Deno.test("places, json: a name that appears twice has the place of the second, whose value counts", () => {
+Deno.test("places, json: a name that appears twice is located at the second place, whose value counts", () => {
   const text = `{ "queues": { "q": { "maxRetries": 1,\n"maxRetries": -1 } } }`;
   assertEquals(placesOf(text, "json"), ["2:1 /queues/q/maxRetries", "2:1 /queues/q/maxRetries"]);
 });
 
-Deno.test("places, json: a text that is too deep for a tree of it is refused without them", () => {
+Deno.test("places, json: a text too deep for a syntax tree is refused without places", () => {
   const depth = 100_000;
   const text = `{ "queues": 1, "a": ${"[".repeat(depth)}${"]".repeat(depth)} }`;
   assertEquals(placesOf(text, "json").map((place) => place.split(" ").at(-1)), ["/a", "/queues"]);
 });
 
-Deno.test("places: a text that is too deep for the parser is refused in words", () => {
+Deno.test("places: a text too deep for the parser is refused with a clear message", () => {
   const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
   const texts = [
     ["yaml", `queues: ${deep}`],
@@ -164,7 +164,7 @@ Deno.test("places: a text that is too deep for the parser is refused in words", 
   }
 });
 
-Deno.test("places, yaml: what is wrong in an anchor is placed there, for each that uses it", () => {
+Deno.test("places, yaml: a problem in an anchor is located there, for each use of the anchor", () => {
   const text = `queues:
   a: &common
     maxRetries: -1
@@ -186,7 +186,7 @@ Deno.test('yaml: a quoted "<<" is an ordinary name', () => {
   assertStringIncludes(refuse("queues: {}\n'<<': 1\n", "yaml").message, '"<<" is not a part of a config');
 });
 
-Deno.test("yaml: merge keys merge, and what is said beside them counts", () => {
+Deno.test("yaml: merge keys merge, and keys beside them take precedence", () => {
   const config = loadConfigText(
     "queues:\n  a: &a { concurrency: 4, maxRetries: 5 }\n  b: { <<: *a, maxRetries: 2 }\n",
     "yaml",
@@ -240,7 +240,7 @@ const TOML_FORMS: [form: string, text: string, places: string[]][] = [
 ];
 
 for (const [form, text, places] of TOML_FORMS) {
-  Deno.test(`places, toml: problems are found in ${form}, where they are`, () => {
+  Deno.test(`places, toml: problems are located in ${form}`, () => {
     assertEquals(sorted(placesOf(text, "toml")), sorted(places));
   });
 }
@@ -322,7 +322,7 @@ for (const [format, text, problems] of FOREIGN) {
   });
 }
 
-Deno.test("places, yaml: names that are no texts are found", () => {
+Deno.test("places, yaml: names that are not strings are located", () => {
   assertEquals(placesOf("queues:\n  1: { timeot: 1s }\n  true: 3\n", "yaml"), [
     "2:8 /queues/1/timeot",
     "3:3 /queues/true",
@@ -359,13 +359,13 @@ const INVALID: [format: ConfigFormat, text: string, message: string, line: numbe
 ];
 
 for (const [format, text, message, line, column] of INVALID) {
-  Deno.test(`places, ${format}: ${JSON.stringify(text)} is refused with where it goes wrong, in words and as numbers`, () => {
+  Deno.test(`places, ${format}: ${JSON.stringify(text)} is refused with the position of the error, in words and as numbers`, () => {
     assertEquals(syntaxOf(text, format), [`${message} at line ${line}, column ${column}`, line, column]);
     assert(refuse(text, format).message.endsWith(`${message} at line ${line}, column ${column}`));
   });
 }
 
-Deno.test("places, yaml: all that is no YAML is reported", () => {
+Deno.test("places, yaml: every syntax error is reported", () => {
   assertEquals(placesOf("queues: {}\nqueues: {}\nlimiters: *a\nlimiters: *b\n", "yaml"), [
     "2:1 ",
     "4:1 ",
@@ -421,7 +421,7 @@ Deno.test("yaml: a config may have thousands of aliases", () => {
   assertThrows(() => loadConfigText(`a: &a 1\nb:\n${names.join("")}`, "yaml"), ConfigError, '"a"');
 });
 
-Deno.test("places: a file has them as a text has, loaded or only read", () => {
+Deno.test("places: a file has the same places as a text, whether it is loaded or only read", () => {
   using folder = new Folder();
   const path = folder.write("a.yaml", "queues:\n  q: { timeot: 1s }\n");
   const { issues } = assertThrows(() => loadConfigFile(path), ConfigError);
@@ -430,7 +430,7 @@ Deno.test("places: a file has them as a text has, loaded or only read", () => {
   assertEquals(assertThrows(() => readConfigFile(path), ConfigError).issues, refuse("a: 1\na: 2\n", "yaml").issues);
 });
 
-Deno.test("config text: what is no text, no format or no option is refused", () => {
+Deno.test("config text: a value that is not a text, a format or an option is refused", () => {
   assertThrows(() => loadConfigText(7 as never, "json"), Error, "'text' must be a string, got 7");
   assertThrows(
     () => loadConfigText("{}", "ini" as never),

@@ -93,7 +93,7 @@ for (const [way, write] of Object.entries({ ...WAYS, ...COMMANDS })) {
   });
 }
 
-Deno.test("watching: files that are written in all these ways at once are reloaded once each, as time passes", async () => {
+Deno.test("watching: files written in all these ways at once are reloaded once each, as time passes", async () => {
   const ways = Object.entries({ ...WAYS, ...(isWindows ? {} : COMMANDS) });
   await Promise.all(ways.map(async ([way, write]) => {
     using folder = new Folder();
@@ -140,7 +140,7 @@ class ConfigMap {
 }
 
 Deno.test({
-  name: "watching: a ConfigMap that is updated is reloaded, time and again",
+  name: "watching: a ConfigMap is reloaded after every update",
   ignore: isWindows, // creating links requires a privilege on Windows
   async fn() {
     using folder = new Folder();
@@ -154,7 +154,7 @@ Deno.test({
   },
 });
 
-Deno.test("watching: a config does what its file says, and goes on with it when that is broken", async () => {
+Deno.test("watching: a config follows its file, and stays in force when the file is broken", async () => {
   using folder = new Folder();
   const path = folder.write("a.yaml", "limiters: { api: { type: bucket, rate: 1, burst: 5 } }");
   const config = loadConfigFile(path);
@@ -177,7 +177,7 @@ Deno.test("watching: a config does what its file says, and goes on with it when 
   assertEquals([bucket.rate, bucket.burst, changes.length], [7, 5, 1]);
 });
 
-Deno.test("watching: a URL will do, and every format", async () => {
+Deno.test("watching: a URL and every format work", async () => {
   using folder = new Folder();
   const texts = {
     "a.json": newText,
@@ -193,7 +193,7 @@ Deno.test("watching: a URL will do, and every format", async () => {
   }
 });
 
-Deno.test("watching: a relative path stays where it was when the watching began", async () => {
+Deno.test("watching: a relative path keeps its meaning from when the watching began", async () => {
   using folder = new Folder();
   folder.write("a.json", oldText);
   const before = process.cwd();
@@ -203,7 +203,7 @@ Deno.test("watching: a relative path stays where it was when the watching began"
   await watched.inForce(OLD);
 });
 
-Deno.test("watching: nothing is reported of a file that is what was loaded; what has changed since then is", async () => {
+Deno.test("watching: a file that is the same as when it was loaded is not reported, and a file changed since then is", async () => {
   using folder = new Folder();
   const loaded = new HandWatched(folder.write("a.json", oldText));
   const changed = new HandWatched(folder.write("b.json", newText));
@@ -212,7 +212,7 @@ Deno.test("watching: nothing is reported of a file that is what was loaded; what
   assertEquals([changed.reported, changed.errors], [[[NEW]], []]);
 });
 
-Deno.test("watching: a file that says what it said is not reloaded, whatever was done to it", async () => {
+Deno.test("watching: a file whose content stays the same is not reloaded, whatever is done to it", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
   const watched = new HandWatched(path);
@@ -224,7 +224,7 @@ Deno.test("watching: a file that says what it said is not reloaded, whatever was
   assertEquals([watched.config.documents, watched.reloads, watched.errors], [[OLD], [], []]);
 });
 
-Deno.test("watching: a file that says the same in other words is reported to have changed nothing", async () => {
+Deno.test("watching: a file with another text and the same meaning is reported as unchanged", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
   const watched = new HandWatched(path);
@@ -234,7 +234,7 @@ Deno.test("watching: a file that says the same in other words is reported to hav
   assertEquals(watched.reloads, [[]]);
 });
 
-Deno.test("watching: a broken file is reported once, with its name, and leaves in force what was", async () => {
+Deno.test("watching: a broken file is reported once, with its name, and the previous config stays in force", async () => {
   using folder = new Folder();
   const path = folder.write("a.yaml", "value: 1");
   const watched = new HandWatched(path);
@@ -268,7 +268,7 @@ Deno.test("watching: a broken file is reported once, with its name, and leaves i
   assertEquals(watched.config.documents, [OLD, NEW]);
 });
 
-Deno.test("watching: a broken file that says again what is in force is reported to have changed nothing", async () => {
+Deno.test("watching: a broken file that gets the content in force again is reported as unchanged", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
   const watched = new HandWatched(path);
@@ -281,7 +281,7 @@ Deno.test("watching: a broken file that says again what is in force is reported 
   assertEquals(watched.reloads, [[]]);
 });
 
-Deno.test("watching: what else a reload throws is reported as it is", async () => {
+Deno.test("watching: any other error of a reload is reported as it is", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
   const reason = { not: "an error" };
@@ -293,7 +293,7 @@ Deno.test("watching: what else a reload throws is reported as it is", async () =
   assert(watched.errors[0] === reason);
 });
 
-Deno.test("watching: a file that is gone is reported once, and reloaded when it is back", async () => {
+Deno.test("watching: a deleted file is reported once, and reloaded when it is back", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
   const watched = new HandWatched(path);
@@ -313,7 +313,7 @@ Deno.test("watching: a file that is gone is reported once, and reloaded when it 
   assertEquals(watched.config.documents, [OLD, NEW]);
 });
 
-Deno.test("watching: a file is left alone for as long as it is being written", async () => {
+Deno.test("watching: a file is not read while it is being written", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
   const watched = new HandWatched(path);
@@ -343,7 +343,7 @@ for (const [way, take] of Object.entries({ gone: unlinkSync, empty: (path: strin
 }
 
 Deno.test({
-  name: "watching: a pipe is reported and not waited for, and the file that comes after it is reloaded",
+  name: "watching: a pipe is reported and not waited for, and the file that replaces it is reloaded",
   ignore: isWindows,
   async fn() {
     using folder = new Folder();
@@ -361,7 +361,7 @@ Deno.test({
   },
 });
 
-Deno.test("watching: a file that stays empty is reported once, as it is broken", async () => {
+Deno.test("watching: a file that stays empty is reported once, like a broken file", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
   const watched = new HandWatched(path);
@@ -372,7 +372,7 @@ Deno.test("watching: a file that stays empty is reported once, as it is broken",
 });
 
 Deno.test({
-  name: "watching: a file that nobody may read any more is reported once, and reloaded when it may be read again",
+  name: "watching: a file that becomes unreadable is reported once, and reloaded when it is readable again",
   ignore: process.getuid?.() === 0 || isWindows, // root can read every file
   async fn() {
     using folder = new Folder();
@@ -397,7 +397,7 @@ for (
     rejects: () => Promise.reject(new Error("a bug")),
   })
 ) {
-  Deno.test(`watching: goes on when onReload ${how}, which is reported to onError, and when onError does`, async () => {
+  Deno.test(`watching: continues when onReload ${how}, which is reported to onError, and when onError does`, async () => {
     using folder = new Folder();
     const path = folder.write("a.json", newText);
     const errors: unknown[] = [];
@@ -445,7 +445,7 @@ function fail(): never {
   throw new Error("this must not be called");
 }
 
-Deno.test("watching: nothing is called once it was disposed of, not even by a look that is under way", async () => {
+Deno.test("watching: nothing is called after it was disposed, even if a check is in progress", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
   const watched = new HandWatched(path);
@@ -460,7 +460,7 @@ Deno.test("watching: nothing is called once it was disposed of, not even by a lo
   assertEquals([watched.config.documents, watched.reported, watched.errors], [[OLD], [], []]);
 });
 
-Deno.test("watching: nothing is called once it was disposed of, however much time passes", async () => {
+Deno.test("watching: nothing is called after it was disposed, however much time passes", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", oldText);
   const watched = await new Watched(path).begun();
@@ -473,7 +473,7 @@ Deno.test("watching: nothing is called once it was disposed of, however much tim
   assertEquals([watched.config.documents, watched.reported, watched.errors], [[OLD], [], []]);
 });
 
-Deno.test("watching: it can be disposed of by what it calls", async () => {
+Deno.test("watching: its callbacks may dispose it", async () => {
   using folder = new Folder();
   const path = folder.write("a.json", newText);
   const config = new StandIn();
@@ -491,7 +491,7 @@ Deno.test("watching: it can be disposed of by what it calls", async () => {
   assertEquals([config.documents, calls], [[NEW], []]);
 });
 
-Deno.test("watching: what cannot be watched is refused at once", () => {
+Deno.test("watching: a path that can't be watched is refused at once", () => {
   const config = new StandIn();
   assertThrows(() => watchConfigFile("a.ini", config), Error, "its extension is none of");
   assertThrows(() => watchConfigFile(1 as never, config), RangeError, "'path' must be a path or a file: URL");

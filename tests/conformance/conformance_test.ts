@@ -51,7 +51,7 @@ for (const family of families) {
   });
 }
 
-Deno.test("conformance: enough is recorded", () => {
+Deno.test("conformance: enough steps are recorded", () => {
   const isPriority = (family: string) => family.startsWith("priority");
   const total = (what: "traces" | "operations", some: string[]) =>
     some.reduce((sum, family) => sum + RECORDED[family]![what], 0);

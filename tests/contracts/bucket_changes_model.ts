@@ -31,58 +31,65 @@ const calls = fc.array(
 
 /** Registers the comparison of an engine with the buckets in memory. `limiterTest` registers a test. */
 export function bucketChangesModel(limiterTest: LimiterTest): void {
-  limiterTest("bucket: random changes of rate and burst do what setRate and setBurst do", async (runner) => {
-    let taken = 0;
-    await fc.assert(
-      fc.asyncProperty(rate, burst, calls, async (rate, burst, calls) => {
-        await runner.clear();
-        const clock = new HandClock();
-        const memory = createBucketLimiter({ rate, burst, clock });
-        let time = 0;
-        let config = { rate, burst };
-        const steps: Step[] = [];
-        const expected: number[] = [];
-        const call = (wanted: number | undefined) => {
-          const at = START + time;
-          if (wanted === undefined) {
-            const plan = planLimiter("plan", limiters.describe({ type: "bucket", ...config }));
-            const given = plan.given(0, { key: "a", item: "a", isReadable: true, minDelay: 0 });
-            steps.push(["when", at, plan.rules, "a", given]);
-            expected.push(memory.when("a"));
-          } else {
-            const plan = [".", String(Number.isFinite(config.rate) ? config.rate : -1), String(config.burst)] as const;
-            steps.push(["take", at, ...plan, wanted]);
-            let count = 0;
-            while (count < wanted && memory.bucket.allow()) count++;
-            expected.push(count);
+  limiterTest(
+    "bucket: random changes of rate and burst have the same effect as setRate and setBurst",
+    async (runner) => {
+      let taken = 0;
+      await fc.assert(
+        fc.asyncProperty(rate, burst, calls, async (rate, burst, calls) => {
+          await runner.clear();
+          const clock = new HandClock();
+          const memory = createBucketLimiter({ rate, burst, clock });
+          let time = 0;
+          let config = { rate, burst };
+          const steps: Step[] = [];
+          const expected: number[] = [];
+          const call = (wanted: number | undefined) => {
+            const at = START + time;
+            if (wanted === undefined) {
+              const plan = planLimiter("plan", limiters.describe({ type: "bucket", ...config }));
+              const given = plan.given(0, { key: "a", item: "a", isReadable: true, minDelay: 0 });
+              steps.push(["when", at, plan.rules, "a", given]);
+              expected.push(memory.when("a"));
+            } else {
+              const plan = [
+                ".",
+                String(Number.isFinite(config.rate) ? config.rate : -1),
+                String(config.burst),
+              ] as const;
+              steps.push(["take", at, ...plan, wanted]);
+              let count = 0;
+              while (count < wanted && memory.bucket.allow()) count++;
+              expected.push(count);
+            }
+          };
+          call(1); // the engine has no data about a bucket before its first use
+          for (const { wait, change, wanted } of calls) {
+            time += wait;
+            clock.time = time / 1000;
+            if (change !== undefined) {
+              config = change;
+              memory.bucket.setRate(change.rate);
+              memory.bucket.setBurst(change.burst);
+            }
+            call(wanted);
           }
-        };
-        call(1); // the engine has no data about a bucket before its first use
-        for (const { wait, change, wanted } of calls) {
-          time += wait;
-          clock.time = time / 1000;
-          if (change !== undefined) {
-            config = change;
-            memory.bucket.setRate(change.rate);
-            memory.bucket.setBurst(change.burst);
+          const answers = (await runner.run(...steps)).map(([answer]) => answer);
+          for (const [i, answer] of answers.entries()) {
+            const [ours, theirs] = [answer!, expected[i]!];
+            // Delays may differ by one microsecond, because the engine rounds to microseconds. Very long delays may
+            // differ in the last digits.
+            const isClose = steps[i]![0] === "when" && Math.abs(ours - theirs) <= Math.max(0.001, theirs * 1e-9);
+            assert(
+              ours === theirs || isClose,
+              `step ${i}: ${JSON.stringify(steps[i])} gives ${ours}, and in memory ${theirs}`,
+            );
+            if (steps[i]![0] === "take") taken += ours;
           }
-          call(wanted);
-        }
-        const answers = (await runner.run(...steps)).map(([answer]) => answer);
-        for (const [i, answer] of answers.entries()) {
-          const [ours, theirs] = [answer!, expected[i]!];
-          // Delays may differ by one microsecond, because the engine rounds to microseconds. Very long delays may
-          // differ in the last digits.
-          const isClose = steps[i]![0] === "when" && Math.abs(ours - theirs) <= Math.max(0.001, theirs * 1e-9);
-          assert(
-            ours === theirs || isClose,
-            `step ${i}: ${JSON.stringify(steps[i])} gives ${ours}, and in memory ${theirs}`,
-          );
-          if (steps[i]![0] === "take") taken += ours;
-        }
-      }),
-      { seed: 13, numRuns: 200 },
-    );
-    assert(taken > 1000, `${taken} tokens`);
-  });
+        }),
+        { seed: 13, numRuns: 200 },
+      );
+      assert(taken > 1000, `${taken} tokens`);
+    },
+  );
 }

@@ -62,7 +62,7 @@ export function cancelSuite(test: RemoteTest, partitions?: number): void {
   };
 
   for (const [name, options] of Object.entries(QUEUES)) {
-    test(`rule 22: a ready and a delayed item are taken out, and adds after that count: ${name}`, async (place) => {
+    test(`rule 22: a ready and a delayed item are taken out, and later adds count: ${name}`, async (place) => {
       await using queue = open(place, options);
       await using other = open(place, options);
       assertEquals(await queue.cancel("g/a"), undefined);
@@ -82,7 +82,7 @@ export function cancelSuite(test: RemoteTest, partitions?: number): void {
     });
   }
 
-  test("rule 22: items that their group or the retry budget blocks are taken out", async (place) => {
+  test("rule 22: items blocked by their group or the retry budget are taken out", async (place) => {
     await using fair = open(place, { discipline: { type: "fair", separator: "/", maxPerGroup: 1 } });
     await fair.addAll(["g/a", "g/b", "g/c"]);
     const lease = await take(fair);

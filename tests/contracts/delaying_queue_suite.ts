@@ -28,7 +28,7 @@ export function delayingQueueSuite(name: string, make: MakeDelaying): void {
     assertEquals([queue.length, queue.delayed], [1, 0]);
   });
 
-  test("a delay takes a text", async (queue, clock) => {
+  test("a delay can be a string", async (queue, clock) => {
     queue.addAfter("a", "1.5s");
     await clock.advance(1499);
     assertEquals(queue.length, 0);
@@ -36,14 +36,14 @@ export function delayingQueueSuite(name: string, make: MakeDelaying): void {
     assertEquals(queue.length, 1);
   });
 
-  test("a delay of zero or less adds now", (queue) => {
+  test("a delay of zero or less adds the item at once", (queue) => {
     queue.addAfter("a", 0);
     queue.addAfter("b", "-1s");
     assertEquals(takeAll(queue), ["a", "b"]);
   });
 
   test(
-    "the earlier of two deadlines counts; equal ones come out in the order they were added",
+    "the earlier of two deadlines counts; equal ones come out in the order in which they were added",
     async (queue, clock) => {
       queue.addAfter("late", 50);
       queue.addAfter("b", 20);
@@ -58,7 +58,7 @@ export function delayingQueueSuite(name: string, make: MakeDelaying): void {
     },
   );
 
-  test("one hot key that is delayed again and again beside others comes each time", async (queue, clock) => {
+  test("a key that is delayed again and again beside others comes each time", async (queue, clock) => {
     for (let i = 0; i < 100; i++) queue.addAfter(`other ${i}`, 1_000_000);
     for (let round = 0; round < 200; round++) {
       queue.addAfter("hot", 5);
@@ -79,7 +79,7 @@ export function delayingQueueSuite(name: string, make: MakeDelaying): void {
     assertEquals(queue.length, 1);
   });
 
-  test("one timer, whatever is delayed, and none once it is shut down", async (queue, clock) => {
+  test("there is one timer, however many items are delayed, and none after shutdown", async (queue, clock) => {
     for (let i = 0; i < 50; i++) queue.addAfter(`${i}`, 1000 - i);
     assertEquals(clock.timers, 1);
     queue.shutDown();
@@ -107,7 +107,7 @@ export function delayingQueueSuite(name: string, make: MakeDelaying): void {
     await idle;
   });
 
-  test("whenIdle goes on when a shutdown drops delayed items", async (queue) => {
+  test("whenIdle resolves when a shutdown drops delayed items", async (queue) => {
     queue.addAfter("a", 10);
     const idle = queue.whenIdle();
     assertFalse(await isSettled(idle));
@@ -115,7 +115,7 @@ export function delayingQueueSuite(name: string, make: MakeDelaying): void {
     await idle;
   });
 
-  test("whenBelow goes on when a drain begins", async (queue) => {
+  test("whenBelow resolves when a drain begins", async (queue) => {
     queue.addAfter("a", 10);
     const below = queue.whenBelow(1);
     assertFalse(await isSettled(below));
@@ -139,7 +139,7 @@ export function delayingQueueSuite(name: string, make: MakeDelaying): void {
     assertEquals(takeAll(queue), ["b", "c", "d", "a"]);
   });
 
-  test("what is late is due now in a snapshot", (queue, clock) => {
+  test("in a snapshot, an overdue item is due now", (queue, clock) => {
     queue.addAfter("a", 10);
     clock.time += 1000; // no timer has fired
     assertEquals(queue.snapshot().delayedItems, [{ item: "a", priority: 0, dueInMs: 0 }]);
@@ -161,7 +161,7 @@ export function delayingQueueSuite(name: string, make: MakeDelaying): void {
     });
   }
 
-  test("cancelDelayed takes back delayed items, and nothing else", async (queue, clock) => {
+  test("cancelDelayed cancels delayed items, and nothing else", async (queue, clock) => {
     for (const item of ["ready", "processing", "both"]) queue.add(item);
     const leases = [take(queue), take(queue)];
     for (const item of ["processing", "delayed", "other"]) queue.addAfter(item, 10);
@@ -182,7 +182,7 @@ export function delayingQueueSuite(name: string, make: MakeDelaying): void {
   });
 
   test(
-    "cancelDelayed of the last delayed item clears the timer, and one who waits for idleness goes on",
+    "cancelDelayed of the last delayed item clears the timer, and whenIdle resolves",
     async (queue, clock) => {
       queue.addAfter("a", 10);
       queue.addAfter("b", 20);

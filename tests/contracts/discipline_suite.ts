@@ -11,7 +11,7 @@ export function disciplineSuite<T>(
   item: (i: number) => T,
   keyOf?: (item: T) => unknown,
 ): void {
-  Deno.test(`discipline, ${name}: gives out each entry that was pushed, once, and counts them`, () => {
+  Deno.test(`discipline, ${name}: returns each pushed entry once, and counts the entries`, () => {
     const discipline = make();
     const entries = new Set<ReadyEntry<T>>();
     for (let i = 0; i < 100; i++) {
@@ -30,7 +30,7 @@ export function disciplineSuite<T>(
     assertEquals([entries.size, countOf(discipline)], [0, 0]);
   });
 
-  Deno.test(`discipline, ${name}: what it blocks is given out once others are done`, () => {
+  Deno.test(`discipline, ${name}: a blocked entry is returned after others are done`, () => {
     const discipline = make();
     for (let i = 0; i < 30; i++) discipline.push({ key: item(i), item: item(i), priority: 0, readyAt: i });
     const processing: ReadyEntry<T>[] = [];
@@ -41,7 +41,7 @@ export function disciplineSuite<T>(
     }
   });
 
-  Deno.test(`discipline, ${name}: what it says comes next comes next, and nothing changes by that`, () => {
+  Deno.test(`discipline, ${name}: peeking shows the next entries and changes nothing`, () => {
     const discipline = make();
     if (discipline.peek === undefined) return;
     const random = randomNumbers(8);

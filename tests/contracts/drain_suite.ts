@@ -27,7 +27,7 @@ export function drainSuite(name: string, make: MakeDrained): void {
   const test = (what: string, run: (parts: Parts) => void | Promise<void>) =>
     Deno.test(`rule 6, drain, ${name}: ${what}`, () => run(setUp()));
 
-  test("flush makes delayed items ready now, and retries when due what fails once: none is lost", async (parts) => {
+  test("flush makes delayed items ready now, and retries items that fail once when they are due: none is lost", async (parts) => {
     const { clock, queue } = parts;
     const done: string[] = [];
     const givenUp: string[] = [];
@@ -50,7 +50,7 @@ export function drainSuite(name: string, make: MakeDrained): void {
   });
 
   for (const delayed of ["flush", "wait"] as const) {
-    test(`${delayed} ends when all is done or given up`, async ({ clock, queue, dropped }) => {
+    test(`${delayed} ends when all items are done or given up`, async ({ clock, queue, dropped }) => {
       const givenUp: [string, number][] = [];
       const attempts: string[] = [];
       runWorkers(queue, (item, { attempt }) => {
@@ -69,7 +69,7 @@ export function drainSuite(name: string, make: MakeDrained): void {
       assertEquals([givenUp, dropped], [[["never", 3]], []]);
     });
 
-    test(`${delayed} accepts only retries of what is processing`, async ({ clock, queue }) => {
+    test(`${delayed} accepts only retries of processing items`, async ({ clock, queue }) => {
       for (const item of ["a", "b"]) queue.add(item);
       const [a, b] = [take(queue), take(queue)];
       const drained = queue.shutDownWithDrain({ delayed });
@@ -115,7 +115,7 @@ export function drainSuite(name: string, make: MakeDrained): void {
     });
   }
 
-  test("an abort ends a flush: what is delayed is dropped, and what is ready is still handed out", async (parts) => {
+  test("an abort ends a flush: delayed items are dropped, and ready items are still handed out", async (parts) => {
     const { clock, queue, dropped } = parts;
     const controller = new AbortController();
     for (const item of ["a", "b", "c"]) queue.addAfter(item, 60_000);
@@ -141,7 +141,7 @@ export function drainSuite(name: string, make: MakeDrained): void {
     assertEquals([dropped, clock.timers], [[], 0]);
   });
 
-  test("onDrop gets each delayed item that a shutdown drops, and of nothing else", async ({ queue, dropped }) => {
+  test("onDrop gets each delayed item that a shutdown drops, and no others", async ({ queue, dropped }) => {
     queue.add("ready");
     const lease = take(queue);
     queue.add("processing");
@@ -159,7 +159,7 @@ export function drainSuite(name: string, make: MakeDrained): void {
     assertEquals(dropped.length, 2);
   });
 
-  test("onDrop gets what a drain drops, by default as well", async () => {
+  test("onDrop gets the items that a drain drops, by default as well", async () => {
     for (const options of [undefined, {}, { delayed: "drop" as const }]) {
       const { queue, dropped } = setUp();
       queue.addAfter("a", 10);
@@ -180,7 +180,7 @@ export function drainSuite(name: string, make: MakeDrained): void {
     assertEquals(dropped, ["a"]);
   });
 
-  test("onDrop is called once the queue is shut down: what it adds there is ignored", async () => {
+  test("onDrop is called after the queue is shut down, so its adds are ignored", async () => {
     const clock = new HandClock();
     const dropped: string[] = [];
     const queue: RateLimitingQueue<string> = make(limiter(), {
@@ -198,7 +198,7 @@ export function drainSuite(name: string, make: MakeDrained): void {
     assertEquals([dropped.sort(), queue.length, queue.delayed, clock.timers], [["a", "b"], 0, 0, 0]);
   });
 
-  test("onDrop that throws or rejects gets the others, and the shutdown is one", async () => {
+  test("an onDrop that throws or rejects still gets the other items, and the shutdown completes", async () => {
     const failures = [() => Promise.reject(new Error("disk\nfull")), () => {
       throw new Error("disk\nfull");
     }];

@@ -5,7 +5,7 @@ import { type EngineTest, keysOf } from "./engine_bench.ts";
 
 /** Registers the tests of an engine. `engineTest` registers a test that has its own queue and clock. */
 export function engineAgesSuite(engineTest: EngineTest): void {
-  engineTest("the oldest of what is ready has been so since it was added, or was due", async (bench) => {
+  engineTest("the oldest ready item has been ready since it was added, or was due", async (bench) => {
     const oldest = async () => (await bench.engine.counts()).oldestReadyMs;
     assertEquals(await oldest(), 0);
     await bench.addAfter(2000, "later");
@@ -21,7 +21,7 @@ export function engineAgesSuite(engineTest: EngineTest): void {
     assertEquals(Math.round(await oldest()), 1000);
   });
 
-  engineTest("the oldest of what is due is known before it is in the line", async (bench) => {
+  engineTest("the oldest due item is known before it is in the line", async (bench) => {
     const keys = Array.from({ length: 450 }, (_, i) => `key ${i}`); // more keys than one call makes ready
     await bench.addAfter(1000, ...keys);
     await bench.pass(500);
@@ -30,29 +30,32 @@ export function engineAgesSuite(engineTest: EngineTest): void {
     assertEquals([ready, delayed, Math.round(oldestReady)], [450, 0, 1000]);
   });
 
-  engineTest("what comes back has been ready since it was handed out to who did not end it", async (bench) => {
-    const oldest = async () => Math.round((await bench.engine.counts()).oldestReadyMs);
-    await bench.add("a", "b", "c");
-    await bench.pass(1000);
-    assertEquals(keysOf(await bench.take("lost")), ["a"]);
-    await bench.pass(bench.lease + 1);
-    assertEquals(keysOf(await bench.take("other", 1)), ["a"], "which stands in front, and is handed out alone");
-    assertEquals(await oldest(), bench.lease + 1001, "b");
-    await bench.engine.release("other", []);
-    assertEquals(keysOf(await bench.take("third", 1)), ["a"]);
-    await bench.pass(1000);
-    await bench.engine.release("third", []);
-    assertEquals(await oldest(), bench.lease + 2001, "b is older still");
-    const fourth = await bench.take("fourth", 1);
-    assertEquals(await bench.finish("a", fourth.taken[0]!.token), true);
-    assertEquals(keysOf(await bench.take("fourth", 2)), ["b", "c"]);
-    await bench.pass(3000);
-    await bench.engine.release("fourth", []);
-    assertEquals(await oldest(), 3000, "since the hand-out, and not since the add");
-  });
+  engineTest(
+    "an item that comes back has been ready since it was handed out to the holder that did not finish it",
+    async (bench) => {
+      const oldest = async () => Math.round((await bench.engine.counts()).oldestReadyMs);
+      await bench.add("a", "b", "c");
+      await bench.pass(1000);
+      assertEquals(keysOf(await bench.take("lost")), ["a"]);
+      await bench.pass(bench.lease + 1);
+      assertEquals(keysOf(await bench.take("other", 1)), ["a"], "which stands in front, and is handed out alone");
+      assertEquals(await oldest(), bench.lease + 1001, "b");
+      await bench.engine.release("other", []);
+      assertEquals(keysOf(await bench.take("third", 1)), ["a"]);
+      await bench.pass(1000);
+      await bench.engine.release("third", []);
+      assertEquals(await oldest(), bench.lease + 2001, "b is older still");
+      const fourth = await bench.take("fourth", 1);
+      assertEquals(await bench.finish("a", fourth.taken[0]!.token), true);
+      assertEquals(keysOf(await bench.take("fourth", 2)), ["b", "c"]);
+      await bench.pass(3000);
+      await bench.engine.release("fourth", []);
+      assertEquals(await oldest(), 3000, "since the hand-out, and not since the add");
+    },
+  );
 
   engineTest(
-    "the oldest of what is ready is as old as it is, for hours, in whichever line it stands",
+    "the age of the oldest ready item is right for hours, in any line",
     async (bench) => {
       const HOUR = 3_600_000;
       const oldest = async () => {
@@ -87,7 +90,7 @@ export function engineAgesSuite(engineTest: EngineTest): void {
     },
   );
 
-  engineTest("for how long keys have been ready is returned on request", async (bench) => {
+  engineTest("the time for which keys have been ready is returned on request", async (bench) => {
     const measuring = bench.open({});
     measuring.measuresTimes = true;
     const times = async (wanted: number, owner: string) => {

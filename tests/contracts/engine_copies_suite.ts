@@ -22,7 +22,7 @@ function byKey(keys: readonly StoredKey[]): Record<string, unknown> {
 
 /** Registers the tests of an engine. `engineTest` registers a test that has its own queue and clock. */
 export function engineCopiesSuite(engineTest: EngineTest): void {
-  engineTest("copies: keys keep everything that is known of them", async (bench) => {
+  engineTest("copies: keys keep all of their data", async (bench) => {
     const engine = bench.open({ hasItems: true, folds: true, replaces: true });
     const entry = { payload: `{"n":1}`, delay: 0, priority: 0 };
     const trace = `00-${"1".repeat(32)}-${"2".repeat(16)}-01`;
@@ -71,7 +71,7 @@ export function engineCopiesSuite(engineTest: EngineTest): void {
     assertEquals(found, [...keys, ...delayed]);
   });
 
-  engineTest("copies: keys that a queue knows are left as they are", async (bench) => {
+  engineTest("copies: keys that the target queue already has are left as they are", async (bench) => {
     const end = { kind: "givenUp", why: "terminal", reason: "no" } as const;
     await bench.add("ready", "held", "dead", "new");
     const found = await storedIn(bench.engine);
@@ -87,7 +87,7 @@ export function engineCopiesSuite(engineTest: EngineTest): void {
     assertEquals((await other.counts()).ready, 1, "it was not added again");
   });
 
-  engineTest("copies: keys that are processing are listed if that is wanted", async (bench) => {
+  engineTest("copies: processing keys are listed on request", async (bench) => {
     await bench.add("a", "b");
     await bench.take("o");
     assertEquals((await storedIn(bench.engine)).map(({ key }) => key), ["b"]);
@@ -132,7 +132,7 @@ export function engineCopiesSuite(engineTest: EngineTest): void {
     assertEquals(taken.map(({ key, payload }) => [key, payload]), [["a", "1"], ["b", "2"]]);
   });
 
-  engineTest("copies: a retry without budget stays one", async (bench) => {
+  engineTest("copies: a retry without budget stays a retry without budget", async (bench) => {
     const settings = { retryBudget: { ratio: 0, minRate: 0 } } as object;
     const engine = bench.open(settings);
     await addRateLimited(engine, { key: "a", payload: "" });

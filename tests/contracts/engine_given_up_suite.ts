@@ -35,7 +35,7 @@ async function dropped(bench: EngineBench): Promise<number> {
 
 /** Registers the tests of an engine. `engineTest` registers a test that has its own queue and clock. */
 export function engineGivenUpSuite(engineTest: EngineTest): void {
-  engineTest("given up: limits are shared, and the latest are in force", async (bench) => {
+  engineTest("given up: limits are shared, and the latest ones apply", async (bench) => {
     const other = bench.open({});
     await giveUp(bench, ...numbered(700));
     await other.keepGivenUp({ max: 3, maxAge: undefined });
@@ -53,49 +53,55 @@ export function engineGivenUpSuite(engineTest: EngineTest): void {
     assertEquals([await bench.engine.discard(ALL), await dropped(bench)], [0, 703]);
   });
 
-  engineTest("given up: without limits, 10,000 keys are kept; a list checks 10,000, and goes on", async (bench) => {
-    await giveUp(bench, "needle", ...numbered(9999));
-    assertEquals((await bench.engine.counts()).givenUp, 10_000);
-    const look = (search: string, cursor?: string) => bench.engine.givenUp({ search, limit: 1000, cursor });
-    const found = await look("needle");
-    assertEquals([found.entries.map(({ key }) => key), found.cursor], [["needle"], undefined]);
-    await bench.engine.keepGivenUp({ max: 20_000, maxAge: undefined });
-    await giveUp(bench, "newer");
-    const part = await look("needle");
-    assertEquals([part.entries, part.total], [[], 10_001]);
-    const rest = await look("needle", part.cursor);
-    assertEquals([rest.entries.map(({ key }) => key), rest.cursor], [["needle"], undefined]);
-    const keys: string[] = [];
-    for (let cursor: string | undefined, page = 0; page === 0 || cursor !== undefined; page++) {
-      const { entries, cursor: next } = await look("", cursor);
-      keys.push(...entries.map(({ key }) => key));
-      await bench.engine.discard({ search: "", keys: [entries.at(-1)!.key] }); // nothing is skipped because of it
-      cursor = next;
-    }
-    assertEquals(keys, [...["needle", ...numbered(9999), "newer"].reverse()]);
-    assertEquals(await bench.engine.discard({ search: "KEY 1", keys: undefined }), 1110);
-    assertEquals(await bench.engine.discard(ALL), 10_001 - 11 - 1110);
-  });
+  engineTest(
+    "given up: without limits, 10,000 keys are kept; a list checks 10,000, and can continue",
+    async (bench) => {
+      await giveUp(bench, "needle", ...numbered(9999));
+      assertEquals((await bench.engine.counts()).givenUp, 10_000);
+      const look = (search: string, cursor?: string) => bench.engine.givenUp({ search, limit: 1000, cursor });
+      const found = await look("needle");
+      assertEquals([found.entries.map(({ key }) => key), found.cursor], [["needle"], undefined]);
+      await bench.engine.keepGivenUp({ max: 20_000, maxAge: undefined });
+      await giveUp(bench, "newer");
+      const part = await look("needle");
+      assertEquals([part.entries, part.total], [[], 10_001]);
+      const rest = await look("needle", part.cursor);
+      assertEquals([rest.entries.map(({ key }) => key), rest.cursor], [["needle"], undefined]);
+      const keys: string[] = [];
+      for (let cursor: string | undefined, page = 0; page === 0 || cursor !== undefined; page++) {
+        const { entries, cursor: next } = await look("", cursor);
+        keys.push(...entries.map(({ key }) => key));
+        await bench.engine.discard({ search: "", keys: [entries.at(-1)!.key] }); // nothing is skipped because of it
+        cursor = next;
+      }
+      assertEquals(keys, [...["needle", ...numbered(9999), "newer"].reverse()]);
+      assertEquals(await bench.engine.discard({ search: "KEY 1", keys: undefined }), 1110);
+      assertEquals(await bench.engine.discard(ALL), 10_001 - 11 - 1110);
+    },
+  );
 
-  engineTest("given up: any owner's turns continue a redrive at its rate, and say when they are due", async (bench) => {
-    await giveUp(bench, ...numbered(30));
-    const { pauseMs, ...begun } = (await bench.engine.redrive(ALL, 10))!;
-    assertEquals(begun, { redriven: 1, left: 29, running: true });
-    assert(pauseMs! > 99 && pauseMs! <= 100, `${pauseMs}`);
-    const taken: string[][] = [];
-    for (let step = 0; step < 5; step++) {
-      const reply = await bench.take(`owner ${step}`, 5);
-      taken.push(keysOf(reply));
-      assert(reply.pauseMs! <= 151, `${reply.pauseMs}`); // a second process may look a little later
-      await bench.pass(100.1); // calls take some of the queue's time
-    }
-    assertEquals(taken, numbered(5).map((key) => [key]));
-    await bench.pass(1_100); // nobody came: a redrive makes up for one second
-    assertEquals(keysOf(await bench.take("late", 50)).length, 11);
-    await bench.pass(10_000);
-    assertEquals(keysOf(await bench.take("later", 50)).length, 11);
-    assertEquals((await bench.engine.redriveProgress())!.left, 3);
-  });
+  engineTest(
+    "given up: the turns of any owner continue a redrive at its rate, and return when they are due",
+    async (bench) => {
+      await giveUp(bench, ...numbered(30));
+      const { pauseMs, ...begun } = (await bench.engine.redrive(ALL, 10))!;
+      assertEquals(begun, { redriven: 1, left: 29, running: true });
+      assert(pauseMs! > 99 && pauseMs! <= 100, `${pauseMs}`);
+      const taken: string[][] = [];
+      for (let step = 0; step < 5; step++) {
+        const reply = await bench.take(`owner ${step}`, 5);
+        taken.push(keysOf(reply));
+        assert(reply.pauseMs! <= 151, `${reply.pauseMs}`); // a second process may look a little later
+        await bench.pass(100.1); // calls take some of the queue's time
+      }
+      assertEquals(taken, numbered(5).map((key) => [key]));
+      await bench.pass(1_100); // nobody came: a redrive makes up for one second
+      assertEquals(keysOf(await bench.take("late", 50)).length, 11);
+      await bench.pass(10_000);
+      assertEquals(keysOf(await bench.take("later", 50)).length, 11);
+      assertEquals((await bench.engine.redriveProgress())!.left, 3);
+    },
+  );
 
   engineTest("given up: a finish continues a redrive as well, even while the queue is paused", async (bench) => {
     await bench.add("work");
@@ -124,7 +130,7 @@ export function engineGivenUpSuite(engineTest: EngineTest): void {
     assertEquals((await bench.engine.counts()).ready, 1400);
   });
 
-  engineTest("given up: a discard during a redrive doesn't make it pass over keys", async (bench) => {
+  engineTest("given up: a discard during a redrive doesn't make the redrive skip keys", async (bench) => {
     await giveUp(bench, ...numbered(200), "needle");
     const { left } = (await bench.engine.redrive({ search: "needle", keys: undefined }, undefined))!;
     if (left > 0) await bench.engine.discard({ search: "", keys: [`key ${200 - left}`] }); // it was checked last

@@ -206,7 +206,7 @@ export function engineModel(twinTest: TwinTest): void {
     assert(operations >= RUNS * 105, `${operations} operations`);
   });
 
-  twinTest("model: an engine does what the queue in memory does", async (store) => {
+  twinTest("model: an engine does the same as the queue in memory", async (store) => {
     const { operations, differences } = await compare(store, VARIANTS);
     assert(operations >= RUNS * 40, `${operations} operations`);
     assertEquals([...differences].toSorted(), ["brought-forward-to-a-tie", "holder-overwrites", "one-payload"]);

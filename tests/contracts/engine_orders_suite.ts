@@ -25,7 +25,7 @@ async function takeOneByOne(bench: EngineBench, engine: Engine, count: number, o
 
 /** Registers the tests of an engine. `engineTest` registers a test that has its own queue and clock. */
 export function engineOrdersSuite(engineTest: EngineTest): void {
-  engineTest("rule 12: a priority is a head start, and nothing waits longer than that", async (bench) => {
+  engineTest("rule 12: a priority is a head start, and delays no item by more than that", async (bench) => {
     const engine = bench.order(AGING);
     await addRanked(engine, { old: 0, newer: 5 });
     bench.jump(4900);
@@ -35,7 +35,7 @@ export function engineOrdersSuite(engineTest: EngineTest): void {
     assertEquals(await takeOneByOne(bench, engine, 7), ["newer", "five", "old", "late", "clampedHigh", "clamped"]);
   });
 
-  engineTest("rule 12: of keys that may go at the same time, the first that became ready goes first", async (bench) => {
+  engineTest("rule 12: of keys with the same place, the one that became ready first goes first", async (bench) => {
     const engine = bench.order({ ...AGING, maxHeadStart: "10ms" });
     await addRanked(engine, { first: 10 });
     const names = ["d", "b", "e", "a", "c"];
@@ -55,7 +55,7 @@ export function engineOrdersSuite(engineTest: EngineTest): void {
     assertEquals(await takeOneByOne(bench, engine, 4), ["b", "c", "a", "d"]);
   });
 
-  engineTest("the higher priority counts, also if the first of a queue is negative", async (bench) => {
+  engineTest("the higher priority counts, even if the first one of a queue is negative", async (bench) => {
     const engine = bench.order(STRICT, { replaces: true });
     await addRanked(engine, { a: 0 }, 1);
     await addRanked(engine, { a: -2 });
@@ -139,7 +139,7 @@ export function engineOrdersSuite(engineTest: EngineTest): void {
     assertEquals(await takeOneByOne(bench, engine, 6), ["a/1", "b/1", "b/2", "a/2", "b/3", "a/3"]);
   });
 
-  engineTest("rule 13: maxPerGroup holds across owners, by token, also while owners are lost", async (bench) => {
+  engineTest("rule 13: maxPerGroup limits all owners together, also while owners are lost", async (bench) => {
     const engine = bench.order({ ...FAIR, maxPerGroup: 2 });
     await bench.add(...["a/1", "a/2", "a/3", "a/4", "b/1"]);
     assertEquals(keysOf(await bench.take("one", 1, 0, engine)), ["a/1"]);
@@ -209,7 +209,7 @@ export function engineOrdersSuite(engineTest: EngineTest): void {
     assertEquals(keysOf(await bench.take("o", 9, 2, engine)), ["b/2"]);
   });
 
-  engineTest("rule 13: a pause and a limit stay when another discipline is put in force", async (bench) => {
+  engineTest("rule 13: a pause and a limit stay when another discipline takes effect", async (bench) => {
     const engine = bench.order({ ...FAIR, maxPerGroup: 1 });
     await bench.add("a/1", "a/2", "b/1", "c/1");
     await engine.pauseGroup("c", 60_000);
@@ -235,11 +235,11 @@ export function engineOrdersSuite(engineTest: EngineTest): void {
     assert(Math.abs(spent.fast - spent.slow) <= 200, JSON.stringify(spent));
   });
 
-  engineTest("groups are unknown to a queue that is first in, first out", async (bench) => {
+  engineTest("a first in, first out queue has no groups", async (bench) => {
     assertEquals([await bench.engine.pauseGroup("a", 1), await bench.engine.resumeGroup("a")], [false, false]);
   });
 
-  engineTest("a pause with an end holds until then", async (bench) => {
+  engineTest("a pause with an end lasts until its end", async (bench) => {
     await bench.add("a");
     await bench.engine.pauseUntil(1000);
     const { taken, pauseMs } = await bench.take("o");
@@ -260,7 +260,7 @@ export function engineOrdersSuite(engineTest: EngineTest): void {
     { ...FAIR, within: STRICT, maxPerGroup: 3 },
     AGING,
   ];
-  engineTest("a discipline put in force lets keys end that are processing", async (bench) => {
+  engineTest("a new discipline lets processing keys end", async (bench) => {
     await bench.add("a/1", "a/2");
     let held = (await bench.take("o", 1)).taken[0]!;
     for (const discipline of changes) {
@@ -274,7 +274,7 @@ export function engineOrdersSuite(engineTest: EngineTest): void {
     assertEquals([ready + blocked, processing], [1, 1]);
   });
 
-  engineTest("a discipline put in force applies to keys that are ready already, however many", async (bench) => {
+  engineTest("a new discipline applies to keys that are already ready, however many", async (bench) => {
     const COUNT = 450;
     await bench.add(...Array.from({ length: COUNT }, (_, i) => `${i % 7}/${i}`));
     const found = new Set<string>();

@@ -49,7 +49,7 @@ async function countsOf(bench: EngineBench): Promise<[ready: number, blocked: nu
 
 /** Registers the tests of an engine. `engineTest` registers a test that has its own queue and clock. */
 export function engineRetryBudgetSuite(engineTest: EngineTest): void {
-  engineTest("rule 18: the first attempts and the retries of all processes count for one budget", async (bench) => {
+  engineTest("rule 18: the first attempts and the retries of all processes share one budget", async (bench) => {
     const [one, other] = [bench.open({}), bench.open({})];
     await limit(bench);
     await retry(bench, "a", "b", "c");
@@ -77,7 +77,7 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
     assertEquals(keysOf(await bench.take("p", 2)), ["d"]);
   });
 
-  engineTest("rule 18: minRate makes one retry ready at a time, when an idle process looks", async (bench) => {
+  engineTest("rule 18: minRate makes one retry ready at a time, when an idle process checks", async (bench) => {
     await limit(bench, { ratio: 0, minRate: 4 });
     await retry(bench, "a", "b", "c");
     const { pauseMs } = await bench.take("idle", 5);
@@ -94,7 +94,7 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
   });
 
   engineTest(
-    "rule 18: a budget of nothing blocks every retry, and a process without a budget changes nothing",
+    "rule 18: a budget of zero blocks every retry, and a process without a budget changes nothing",
     async (bench) => {
       await bench.open({}).limitRetries({ ratio: 0, minRate: 0 });
       await retry(bench, "a");
@@ -216,7 +216,7 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
   });
 
   engineTest(
-    "rule 18: attempts that processes hand back or lose are no first attempts, and need no budget",
+    "rule 18: attempts that processes hand back or lose are not first attempts, and need no budget",
     async (bench) => {
       await limit(bench, { ratio: 1, minRate: 0.001 });
       await bench.add("1", "2", "3", "4");
@@ -262,7 +262,7 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
     assertEquals(Math.round(reply.pauseMs! / 100), 10, "until the next token");
   });
 
-  engineTest("rule 18: a retry that is due while its key is processing is blocked after that", async (bench) => {
+  engineTest("rule 18: a retry that is due while its key is processing is blocked afterwards", async (bench) => {
     await limit(bench);
     await bench.add("a");
     const { taken: [a] } = await bench.take("o");
@@ -317,7 +317,7 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
     assertEquals([again!.payload, again!.priority], ["new", 3]);
   });
 
-  engineTest("rule 18: a changed budget is in force at once, in all processes, and credit stays", async (bench) => {
+  engineTest("rule 18: a changed budget applies at once, in all processes, and the credit stays", async (bench) => {
     await limit(bench);
     await bench.add("1");
     await drain(bench);
@@ -340,7 +340,7 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
     assertEquals(await drain(bench), ["a", "b", "c"], "without limit");
   });
 
-  engineTest("rule 18: counts and snapshots have blocked retries, and know their age and errors", async (bench) => {
+  engineTest("rule 18: counts and snapshots include blocked retries, with their age and errors", async (bench) => {
     assertEquals((await bench.engine.snapshot(9)).blockedRetries, undefined);
     await limit(bench);
     await bench.add("a");

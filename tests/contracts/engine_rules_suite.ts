@@ -260,7 +260,7 @@ export function testRules(
     });
   }
 
-  Deno.test(`rules on ${product}: each number is there once, and each proof is used`, () => {
+  Deno.test(`rules on ${product}: the numbers ascend without duplicates, and each proof is for one of them`, () => {
     const numbers = rules.map(({ number }) => number);
     assertEquals(numbers, [...new Set(numbers)].toSorted((one, other) => one - other));
     assertEquals(Object.keys(PROOFS).map(Number).filter((number) => !numbers.includes(number)), []);

@@ -81,7 +81,7 @@ export function engineSuite(engineTest: EngineTest): void {
   });
 
   engineTest(
-    "keys are handed out in the order of their adds, each once, with a payload if there are any",
+    "keys are handed out in the order of their adds, each once, with a payload if they have one",
     async (bench) => {
       await bench.add("b", "a");
       await bench.add("c", "b");
@@ -121,7 +121,7 @@ export function engineSuite(engineTest: EngineTest): void {
     },
   };
   for (const [how, end] of Object.entries(ends)) {
-    engineTest(`rule 22: a cancelled key comes back only if it was added after that, when ${how}`, async (bench) => {
+    engineTest(`rule 22: a cancelled key comes back only if it was added afterwards, when ${how}`, async (bench) => {
       await bench.add("a", "b");
       const { taken } = await bench.take("o", 2);
       await bench.add("a", "b"); // forgotten by the cancel
@@ -142,7 +142,7 @@ export function engineSuite(engineTest: EngineTest): void {
     });
   }
 
-  engineTest("an add of several keys says how many of them the queue did not know", async (bench) => {
+  engineTest("an add of several keys returns how many of them the queue did not know", async (bench) => {
     const { engine } = bench;
     const entry = (key: string, delay = 0) => ({ key, payload: "", delay, priority: 0 });
     assertEquals(await engine.addEach([entry("held"), entry("ready"), entry("held")]), 2);
@@ -161,7 +161,7 @@ export function engineSuite(engineTest: EngineTest): void {
     assertEquals(await engine.addEach([...many, entry("last")]), 1);
   });
 
-  engineTest("a reply says how long each key was ready only if that is wanted", async (bench) => {
+  engineTest("a reply contains how long each key was ready only on request", async (bench) => {
     await bench.add("a");
     bench.jump(500);
     bench.engine.measuresTimes = true;
@@ -195,22 +195,25 @@ export function engineSuite(engineTest: EngineTest): void {
     assertEquals(keysOf(await bench.take("o", 2)), ["b"]);
   });
 
-  engineTest("while the queue is paused, nothing is handed out, and an older pause ends nothing", async (bench) => {
-    const { engine } = bench;
-    await bench.add("a");
-    const first = await engine.pause();
-    const second = await engine.pause();
-    assert(second > first);
-    await engine.resume(first);
-    assertEquals([keysOf(await bench.take("o")), (await engine.snapshot(0)).isPaused], [[], true]);
-    await engine.resume(second);
-    assertEquals(keysOf(await bench.take("o")), ["a"]);
-    await engine.pause();
-    await engine.resume();
-    assertEquals((await engine.snapshot(0)).isPaused, false);
-  });
+  engineTest(
+    "while the queue is paused, nothing is handed out, and ending an older pause has no effect",
+    async (bench) => {
+      const { engine } = bench;
+      await bench.add("a");
+      const first = await engine.pause();
+      const second = await engine.pause();
+      assert(second > first);
+      await engine.resume(first);
+      assertEquals([keysOf(await bench.take("o")), (await engine.snapshot(0)).isPaused], [[], true]);
+      await engine.resume(second);
+      assertEquals(keysOf(await bench.take("o")), ["a"]);
+      await engine.pause();
+      await engine.resume();
+      assertEquals((await engine.snapshot(0)).isPaused, false);
+    },
+  );
 
-  engineTest("each end of the work has its effect", async (bench) => {
+  engineTest("each outcome has its effect", async (bench) => {
     const delays = {
       done: [],
       succeeded: [],
@@ -276,7 +279,7 @@ export function engineSuite(engineTest: EngineTest): void {
 
   // ---- Tokens and time
 
-  engineTest("tokens grow, also when the server's clock goes back or stands still", async (bench) => {
+  engineTest("tokens grow even if the server's clock goes back or stands still", async (bench) => {
     const tokens: bigint[] = [];
     for (const step of [0, 0, -3_600_000, 0, 1, -1, 7_200_000, 0]) {
       bench.jump(step);
@@ -290,7 +293,7 @@ export function engineSuite(engineTest: EngineTest): void {
   });
 
   engineTest(
-    "what is due is due by the server's clock, and adds keep their order when that goes back",
+    "items are due by the server's clock, and adds keep their order when the clock goes back",
     async (bench) => {
       await bench.addAfter(1000, "later");
       await bench.add("first");
@@ -308,7 +311,7 @@ export function engineSuite(engineTest: EngineTest): void {
     const [name, steps] of Object.entries({ back: [-3_600_000], "ahead, and back again": [3_600_000, -3_600_000] })
   ) {
     engineTest(
-      `after the server's clock was set ${name}, delays, tokens and leases go on at its pace`,
+      `after the server's clock was set ${name}, delays, tokens and leases continue at its pace`,
       async (bench) => {
         const takeByTokens = async (owner: string) => {
           const throttle = { id: "images", rate: 1, burst: 1 };
@@ -335,7 +338,7 @@ export function engineSuite(engineTest: EngineTest): void {
     );
   }
 
-  engineTest("a token that is over changes nothing, however the work is said to have ended", async (bench) => {
+  engineTest("an outdated token changes nothing, whatever the outcome", async (bench) => {
     const kinds = ["done", "succeeded", "requeueAfter", "retry", "handedBack", "givenUp"] as const;
     await bench.add("a");
     const { taken: [first] } = await bench.take("o");
@@ -361,7 +364,7 @@ export function engineSuite(engineTest: EngineTest): void {
   // ---- Leases
 
   engineTest(
-    "a lease ends when it is not renewed; then the key comes back to its place, and the late end is refused",
+    "a lease that is not renewed ends; then the key returns to its place, and the late outcome is refused",
     async (bench) => {
       await bench.add("a", "b");
       const { taken: [a] } = await bench.take("gone");
@@ -390,7 +393,7 @@ export function engineSuite(engineTest: EngineTest): void {
     },
   );
 
-  engineTest("only a take ends leases, and none within a lease after the server was away", async (bench) => {
+  engineTest("only a take ends leases, and not within a lease duration after the server was away", async (bench) => {
     await bench.add("a");
     await bench.take("gone");
     bench.jump(LEASE + 1);
@@ -426,7 +429,7 @@ export function engineSuite(engineTest: EngineTest): void {
 
   for (const [every, count] of [[1000, 3], [3300, 2]] as const) {
     engineTest(
-      `a lost holder's key comes back to visitors every ${every} ms: to number ${count} at the latest`,
+      `a lost holder's key comes back if another process calls every ${every} ms: at call ${count} at the latest`,
       async (bench) => {
         await bench.add("a");
         await bench.take("gone");
@@ -442,7 +445,7 @@ export function engineSuite(engineTest: EngineTest): void {
   }
 
   engineTest(
-    "a lost holder's key comes back when its lease ends, or a lease after the first gap since",
+    "a lost holder's key comes back when its lease ends, or a lease duration after the first gap since then",
     async (bench) => {
       const upTo = (max: number, count: number) =>
         fc.array(fc.integer({ min: 60, max }), { minLength: count, maxLength: 20 });
@@ -490,7 +493,7 @@ export function engineSuite(engineTest: EngineTest): void {
     for (const [owner, finish] of processing) assertEquals((await bench.turn(owner, [finish])).answers, [true]);
   });
 
-  engineTest("what was added again meanwhile comes once, and is not lost with its holder", async (bench) => {
+  engineTest("a key that was added again meanwhile comes once, and is not lost with its holder", async (bench) => {
     await bench.add("a");
     await bench.take("gone");
     await bench.add("a", "b");
@@ -499,19 +502,22 @@ export function engineSuite(engineTest: EngineTest): void {
     assertEquals((await bench.engine.counts()).processing, 1);
   });
 
-  engineTest("what an owner holds without knowing goes back to its place, which is no stall", async (bench) => {
-    await bench.add("a", "b", "c");
-    const { taken: [a] } = await bench.take("o");
-    await bench.take("o", 1, 1); // the reply that hands out "b" is lost
-    assertEquals(await bench.engine.release("o", [a!.token, "7"]), ["7"], "a token that the owner does not have");
-    assertEquals((await bench.engine.counts()).processing, 1);
-    const { taken } = await bench.take("o", 5, 1);
-    assertEquals(taken.map(({ key }) => key), ["b", "c"]);
-    assertEquals([await bench.stallsOf("b"), await bench.stallsOf("c")], [0, 0]);
-    assertEquals(await bench.finish("a", a!.token), true);
-  });
+  engineTest(
+    "keys that an owner holds without knowing it go back to their places, which is not a stall",
+    async (bench) => {
+      await bench.add("a", "b", "c");
+      const { taken: [a] } = await bench.take("o");
+      await bench.take("o", 1, 1); // the reply that hands out "b" is lost
+      assertEquals(await bench.engine.release("o", [a!.token, "7"]), ["7"], "a token that the owner does not have");
+      assertEquals((await bench.engine.counts()).processing, 1);
+      const { taken } = await bench.take("o", 5, 1);
+      assertEquals(taken.map(({ key }) => key), ["b", "c"]);
+      assertEquals([await bench.stallsOf("b"), await bench.stallsOf("c")], [0, 0]);
+      assertEquals(await bench.finish("a", a!.token), true);
+    },
+  );
 
-  engineTest("an owner who leaves gives back what it holds all the same, which is no stall", async (bench) => {
+  engineTest("an owner that leaves gives back the keys that it still holds, which is not a stall", async (bench) => {
     await bench.add("a", "b");
     const { taken: [a] } = await bench.take("o");
     await bench.engine.leave("process of o", "o");
@@ -523,31 +529,34 @@ export function engineSuite(engineTest: EngineTest): void {
 
   // ---- Poison
 
-  engineTest("keys that stalled once come back to their places, a few for each owner, beside others", async (bench) => {
-    const lost = ["a", "b", "c", "d"];
-    await bench.add(...lost, "e", "f");
-    await bench.take("gone", lost.length);
-    await bench.pass(LEASE + 1);
-    const one = await bench.take("one", 16);
-    assertEquals([one.isAlone, keysOf(one).length], [false, 4]);
-    assertEquals(keysOf(one).slice(2), ["e", "f"], "two of 16 may have stalled");
-    assertEquals((await bench.engine.counts()).ready, 2, "the other two are ready");
-    await bench.add("g", "h");
-    const two = await bench.take("two", 2);
-    assertEquals(
-      [two.isAlone, keysOf(two).length, keysOf(two)[1]],
-      [false, 2, "g"],
-      "one of a small pool may have stalled",
-    );
-    assertEquals(new Set([...keysOf(one).slice(0, 2), keysOf(two)[0]!]).size, 3);
-    assertEquals(keysOf(await bench.take("two", 2, 2)), ["h"], "which is all that it may have");
-    const [first] = two.taken;
-    assertEquals(keysOf(await bench.turn("two", [{ ...first!, kind: "done" }], 2, 2)).length, 1, "until it is done");
-    assertEquals((await bench.engine.counts()).ready, 0);
-  });
+  engineTest(
+    "keys that stalled once come back to their places, and each owner gets only a few of them, beside other keys",
+    async (bench) => {
+      const lost = ["a", "b", "c", "d"];
+      await bench.add(...lost, "e", "f");
+      await bench.take("gone", lost.length);
+      await bench.pass(LEASE + 1);
+      const one = await bench.take("one", 16);
+      assertEquals([one.isAlone, keysOf(one).length], [false, 4]);
+      assertEquals(keysOf(one).slice(2), ["e", "f"], "two of 16 may have stalled");
+      assertEquals((await bench.engine.counts()).ready, 2, "the other two are ready");
+      await bench.add("g", "h");
+      const two = await bench.take("two", 2);
+      assertEquals(
+        [two.isAlone, keysOf(two).length, keysOf(two)[1]],
+        [false, 2, "g"],
+        "one of a small pool may have stalled",
+      );
+      assertEquals(new Set([...keysOf(one).slice(0, 2), keysOf(two)[0]!]).size, 3);
+      assertEquals(keysOf(await bench.take("two", 2, 2)), ["h"], "which is all that it may have");
+      const [first] = two.taken;
+      assertEquals(keysOf(await bench.turn("two", [{ ...first!, kind: "done" }], 2, 2)).length, 1, "until it is done");
+      assertEquals((await bench.engine.counts()).ready, 0);
+    },
+  );
 
   engineTest(
-    "keys that stalled twice are tried alone by one owner, one after the other, and others go on",
+    "keys that stalled twice are tried alone by one owner, one after the other, and others continue",
     async (bench) => {
       await bench.add("poison", "a");
       await stall(bench, 2);
@@ -569,32 +578,35 @@ export function engineSuite(engineTest: EngineTest): void {
     },
   );
 
-  engineTest("an owner at work that has the duty takes nothing more until it can try a suspect", async (bench) => {
-    await bench.add("poison", "neighbour");
-    await stall(bench, 1);
-    await bench.take("gone again", 16);
-    await bench.add("work");
-    const { taken: [work] } = await bench.take("busy");
-    assertEquals(work!.key, "work");
-    for (let time = 0; time < 3; time++) {
-      await bench.pass(LEASE / 2);
-      await bench.engine.renew("busy");
-    }
-    await bench.add("more");
-    const duty = await bench.take("busy", 5, 1);
-    assertEquals([keysOf(duty), duty.isAlone], [[], true]);
-    const idle = await bench.take("idle", 5);
-    assertEquals([keysOf(idle).length, idle.isAlone], [1, true], "an owner that holds nothing takes the duty over");
-    const { taken: [more] } = await bench.take("busy", 5, 1);
-    assertEquals(more!.key, "more", "and the other one goes on");
-    await bench.engine.leave("process of idle", "idle");
-    const again = await bench.take("busy", 5, 2);
-    assertEquals([keysOf(again), again.isAlone], [[], true]);
-    const still = await bench.turn("busy", [{ ...work!, kind: "done" }], 5);
-    assertEquals([keysOf(still), still.isAlone], [[], true], "until it holds nothing");
-    const suspect = await bench.turn("busy", [{ ...more!, kind: "done" }], 5);
-    assertEquals([keysOf(suspect).length, suspect.isAlone], [1, true]);
-  });
+  engineTest(
+    "an owner that must try a suspect takes nothing else, and takes the suspect once its other keys are finished",
+    async (bench) => {
+      await bench.add("poison", "neighbour");
+      await stall(bench, 1);
+      await bench.take("gone again", 16);
+      await bench.add("work");
+      const { taken: [work] } = await bench.take("busy");
+      assertEquals(work!.key, "work");
+      for (let time = 0; time < 3; time++) {
+        await bench.pass(LEASE / 2);
+        await bench.engine.renew("busy");
+      }
+      await bench.add("more");
+      const duty = await bench.take("busy", 5, 1);
+      assertEquals([keysOf(duty), duty.isAlone], [[], true]);
+      const idle = await bench.take("idle", 5);
+      assertEquals([keysOf(idle).length, idle.isAlone], [1, true], "an owner that holds nothing takes the duty over");
+      const { taken: [more] } = await bench.take("busy", 5, 1);
+      assertEquals(more!.key, "more", "and the other one goes on");
+      await bench.engine.leave("process of idle", "idle");
+      const again = await bench.take("busy", 5, 2);
+      assertEquals([keysOf(again), again.isAlone], [[], true]);
+      const still = await bench.turn("busy", [{ ...work!, kind: "done" }], 5);
+      assertEquals([keysOf(still), still.isAlone], [[], true], "until it holds nothing");
+      const suspect = await bench.turn("busy", [{ ...more!, kind: "done" }], 5);
+      assertEquals([keysOf(suspect).length, suspect.isAlone], [1, true]);
+    },
+  );
 
   for (const maxStalls of [1, 3, 5]) {
     engineTest(
@@ -642,7 +654,7 @@ export function engineSuite(engineTest: EngineTest): void {
     );
   }
 
-  engineTest("work that was not begun clears nothing", async (bench) => {
+  engineTest("an attempt that did not begin doesn't reset the stalls of a key", async (bench) => {
     await bench.add("a");
     await bench.take("gone");
     await lose(bench);
@@ -656,7 +668,7 @@ export function engineSuite(engineTest: EngineTest): void {
     assertEquals(await bench.stallsOf("a"), 1, "it is one that stalled still");
   });
 
-  engineTest("what was added again is not given up with its holder", async (bench) => {
+  engineTest("a key that was added again is not given up with its holder", async (bench) => {
     await bench.add("a");
     await stall(bench, 2);
     assertEquals(keysOf(await bench.take("gone")), ["a"]);
@@ -666,70 +678,78 @@ export function engineSuite(engineTest: EngineTest): void {
     assertEquals([keysOf(reply), reply.givenUp, reply.isAlone], [["a"], [], true]);
   }, { maxStalls: 1 });
 
-  engineTest("a key is given up after so many stalls, and its neighbours are not; an add revives it", async (bench) => {
-    await bench.add("poison", "neighbour");
-    await addRateLimited(bench.engine, { key: "poison", payload: "" });
-    await bench.engine.cancelDelayed("poison");
-    const first = await bench.take("owner 0", 2);
-    assertEquals(keysOf(first), ["poison", "neighbour"]);
-    const givenUp: unknown[] = [];
-    for (let stalls = 1; stalls <= 4; stalls++) {
-      await bench.pass(LEASE + 1);
-      // Every owner that takes the poison item is lost, while the neighboring item is finished by its owner.
-      for (let turn = 0; turn < 3; turn++) {
-        const owner = `owner ${stalls}-${turn}`;
-        const reply = await bench.take(owner, 5);
-        givenUp.push(...reply.givenUp);
-        const [taken] = reply.taken;
-        if (taken?.key === "neighbour") assertEquals(await bench.finish(taken.key, taken.token), true);
+  engineTest(
+    "a key is given up after the maximum number of stalls, but not its neighbors; an add revives it",
+    async (bench) => {
+      await bench.add("poison", "neighbour");
+      await addRateLimited(bench.engine, { key: "poison", payload: "" });
+      await bench.engine.cancelDelayed("poison");
+      const first = await bench.take("owner 0", 2);
+      assertEquals(keysOf(first), ["poison", "neighbour"]);
+      const givenUp: unknown[] = [];
+      for (let stalls = 1; stalls <= 4; stalls++) {
+        await bench.pass(LEASE + 1);
+        // Every owner that takes the poison item is lost, while the neighboring item is finished by its owner.
+        for (let turn = 0; turn < 3; turn++) {
+          const owner = `owner ${stalls}-${turn}`;
+          const reply = await bench.take(owner, 5);
+          givenUp.push(...reply.givenUp);
+          const [taken] = reply.taken;
+          if (taken?.key === "neighbour") assertEquals(await bench.finish(taken.key, taken.token), true);
+        }
       }
-    }
-    assertEquals(givenUp, [{ key: "poison", payload: "", attempts: 4 }], "one that failed, three that were lost");
-    assertEquals(await countsOf(bench.engine), {
-      ready: 0,
-      blocked: 0,
-      delayed: 0,
-      processing: 0,
-      failing: 0,
-      givenUp: 1,
-    });
-    await bench.addAfter(1000, "poison");
-    assertEquals((await bench.engine.counts()).givenUp, 0);
-    await bench.pass(1001);
-    const again = await bench.take("o", 5);
-    assertEquals([keysOf(again), again.isAlone], [["poison"], true], "it is a suspect still");
-  }, { maxStalls: 3 });
+      assertEquals(givenUp, [{ key: "poison", payload: "", attempts: 4 }], "one that failed, three that were lost");
+      assertEquals(await countsOf(bench.engine), {
+        ready: 0,
+        blocked: 0,
+        delayed: 0,
+        processing: 0,
+        failing: 0,
+        givenUp: 1,
+      });
+      await bench.addAfter(1000, "poison");
+      assertEquals((await bench.engine.counts()).givenUp, 0);
+      await bench.pass(1001);
+      const again = await bench.take("o", 5);
+      assertEquals([keysOf(again), again.isAlone], [["poison"], true], "it is a suspect still");
+    },
+    { maxStalls: 3 },
+  );
 
-  engineTest("what a handler gave up is kept with the reason and payload, unless it comes anyway", async (bench) => {
-    await bench.add("a", "b", "c");
-    const { taken } = await bench.take("o", 3);
-    await bench.add("b");
-    await bench.addAfter(1000, "c");
-    const ends = taken.map(({ key, token }) => ({
-      key,
-      token,
-      kind: "givenUp" as const,
-      reason: `no ${key}`,
-      why: "terminal" as const,
-    }));
-    assertEquals((await bench.turn("o", ends)).answers, [true, true, true]);
-    assertEquals(await countsOf(bench.engine), {
-      ready: 1,
-      blocked: 0,
-      delayed: 1,
-      processing: 0,
-      failing: 0,
-      givenUp: 1,
-    });
-    await bench.add("a");
-    const [again] = (await bench.take("o", 2)).taken.slice(1);
-    assertEquals([again!.key, again!.payload], ["a", "of a"]);
-    assertEquals((await bench.engine.counts()).givenUp, 0);
-  }, { hasItems: true });
+  engineTest(
+    "a key that a handler gave up is kept with the reason and payload, unless it was added again",
+    async (bench) => {
+      await bench.add("a", "b", "c");
+      const { taken } = await bench.take("o", 3);
+      await bench.add("b");
+      await bench.addAfter(1000, "c");
+      const ends = taken.map(({ key, token }) => ({
+        key,
+        token,
+        kind: "givenUp" as const,
+        reason: `no ${key}`,
+        why: "terminal" as const,
+      }));
+      assertEquals((await bench.turn("o", ends)).answers, [true, true, true]);
+      assertEquals(await countsOf(bench.engine), {
+        ready: 1,
+        blocked: 0,
+        delayed: 1,
+        processing: 0,
+        failing: 0,
+        givenUp: 1,
+      });
+      await bench.add("a");
+      const [again] = (await bench.take("o", 2)).taken.slice(1);
+      assertEquals([again!.key, again!.payload], ["a", "of a"]);
+      assertEquals((await bench.engine.counts()).givenUp, 0);
+    },
+    { hasItems: true },
+  );
 
   // ---- Backlogs
 
-  engineTest("counts and lists have all that is due, though a call moves only a part of it", async (bench) => {
+  engineTest("counts and lists include all due keys, though a call moves only some of them", async (bench) => {
     const count = 2 * MANY;
     const keys = Array.from({ length: count }, (_, i) => `${i * 7919 % count}`);
     for (const [i, key] of keys.entries()) await bench.addAfter(1000 + i, key);
@@ -744,7 +764,7 @@ export function engineSuite(engineTest: EngineTest): void {
   });
 
   engineTest(
-    "what is processing and due, and not moved yet, comes when it is done, behind what is due",
+    "a key that is processing, due and not moved yet comes when it is done, after the other due keys",
     async (bench) => {
       await bench.add("processing");
       const { taken: [processing] } = await bench.take("o");
@@ -760,7 +780,7 @@ export function engineSuite(engineTest: EngineTest): void {
   );
 
   engineTest(
-    "nothing overtakes what is due and not moved yet, also where all that was moved is processing",
+    "nothing overtakes due keys that are not moved yet, even if all moved keys are processing",
     async (bench) => {
       const keys = Array.from({ length: MANY }, (_, i) => `${i}`);
       await bench.add(...keys);
@@ -777,51 +797,55 @@ export function engineSuite(engineTest: EngineTest): void {
 
   for (const addWhileDelayed of ["keep", "replace", "fold"] as const) {
     const settings = { replaces: addWhileDelayed !== "keep", folds: addWhileDelayed === "fold" };
-    engineTest(`while more is due than a call moves, all comes as in memory: ${addWhileDelayed}`, async (bench) => {
-      const clock = new HandClock();
-      const memory = createDelayingQueue<string>({ clock, maxSleep: 1e9, addWhileDelayed });
-      const both = async (delay: number, ...keys: string[]) => {
-        for (const key of keys) memory.addAfter(key, delay);
-        await bench.addAfter(delay, ...keys);
-      };
-      const pass = async (ms: number) => {
-        const end = clock.time + ms;
-        while (clock.fireNext(end));
-        clock.time = end;
-        await bench.pass(ms);
-      };
-      const bothTake = async (wanted: number) => {
-        const leases = Array.from({ length: wanted }, () => memory.tryGet()).filter((lease) => lease !== undefined);
-        const { taken } = await bench.take("o", wanted);
-        assertEquals(taken.map(({ key }) => key), leases.map(({ item }) => item));
-        return async () => {
-          for (const lease of leases) lease[Symbol.dispose]();
-          await bench.turn("o", taken.map(({ key, token }) => ({ key, token, kind: "done" })));
+    engineTest(
+      `while more keys are due than a call moves, the order is the same as in memory: ${addWhileDelayed}`,
+      async (bench) => {
+        const clock = new HandClock();
+        const memory = createDelayingQueue<string>({ clock, maxSleep: 1e9, addWhileDelayed });
+        const both = async (delay: number, ...keys: string[]) => {
+          for (const key of keys) memory.addAfter(key, delay);
+          await bench.addAfter(delay, ...keys);
         };
-      };
-      await both(0, "processing and due");
-      const end = await bothTake(1);
-      for (let i = 0; i < MANY; i++) await both(1000 + i, `${i * 7919 % MANY}`);
-      await both(2000, "processing and due");
-      await both(60_000, "twice");
-      await pass(30_000);
-      for (let i = 0; i < 12; i++) {
-        await both(0, `new ${12 - i}`, `${i * 40}`, "twice"); // a new key, a due key and a delayed key
-        await both(20_000, `${(MANY - 1 - i) * 7919 % MANY}`, `new ${12 - i}`); // a due key and a ready key
-        if (i === 2) await end();
-        await (await bothTake(40))();
-      }
-      await pass(60_000);
-      await (await bothTake(100))();
-      assertEquals([memory.length, memory.delayed], [0, 0]);
-      assertEquals(await countsOf(bench.engine), {
-        ready: 0,
-        blocked: 0,
-        delayed: 0,
-        processing: 0,
-        failing: 0,
-        givenUp: 0,
-      });
-    }, settings);
+        const pass = async (ms: number) => {
+          const end = clock.time + ms;
+          while (clock.fireNext(end));
+          clock.time = end;
+          await bench.pass(ms);
+        };
+        const bothTake = async (wanted: number) => {
+          const leases = Array.from({ length: wanted }, () => memory.tryGet()).filter((lease) => lease !== undefined);
+          const { taken } = await bench.take("o", wanted);
+          assertEquals(taken.map(({ key }) => key), leases.map(({ item }) => item));
+          return async () => {
+            for (const lease of leases) lease[Symbol.dispose]();
+            await bench.turn("o", taken.map(({ key, token }) => ({ key, token, kind: "done" })));
+          };
+        };
+        await both(0, "processing and due");
+        const end = await bothTake(1);
+        for (let i = 0; i < MANY; i++) await both(1000 + i, `${i * 7919 % MANY}`);
+        await both(2000, "processing and due");
+        await both(60_000, "twice");
+        await pass(30_000);
+        for (let i = 0; i < 12; i++) {
+          await both(0, `new ${12 - i}`, `${i * 40}`, "twice"); // a new key, a due key and a delayed key
+          await both(20_000, `${(MANY - 1 - i) * 7919 % MANY}`, `new ${12 - i}`); // a due key and a ready key
+          if (i === 2) await end();
+          await (await bothTake(40))();
+        }
+        await pass(60_000);
+        await (await bothTake(100))();
+        assertEquals([memory.length, memory.delayed], [0, 0]);
+        assertEquals(await countsOf(bench.engine), {
+          ready: 0,
+          blocked: 0,
+          delayed: 0,
+          processing: 0,
+          failing: 0,
+          givenUp: 0,
+        });
+      },
+      settings,
+    );
   }
 }

@@ -61,7 +61,7 @@ export function engineTraces(traceTest: TraceTest): void {
     });
   }
 
-  traceTest("conformance: enough is replayed", () => {
+  traceTest("conformance: enough steps are replayed", () => {
     assert(traces >= 570 && operations >= 33_000, `${traces} traces with ${operations} operations`);
     return Promise.resolve();
   });

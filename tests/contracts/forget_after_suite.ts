@@ -50,7 +50,7 @@ export function engineForgetAfterSuite(engineTest: EngineTest): void {
   });
 
   engineTest(
-    "a key that is given up has the attempts and the first failure since they were forgotten",
+    "a key that is given up has the attempts and the first failure since failures were last forgotten",
     async (bench) => {
       limit(bench.engine, BACKOFF, { forgetAfter: HOUR });
       await fail(bench);
@@ -62,7 +62,7 @@ export function engineForgetAfterSuite(engineTest: EngineTest): void {
     },
   );
 
-  engineTest("another time to forget applies from the next failure of a key", async (bench) => {
+  engineTest("a changed forgetAfter applies from the next failure of a key", async (bench) => {
     limit(bench.engine, BACKOFF, { forgetAfter: HOUR });
     await fail(bench, "a");
     await bench.engine.cancelDelayed("a");
@@ -81,20 +81,23 @@ export function engineForgetAfterSuite(engineTest: EngineTest): void {
 
   for (const config of [BUCKET, { type: "ignore-early", limiter: BUCKET }] as const) {
     const counts = config.type !== "bucket";
-    engineTest(`${config.type}: what a limiter counts, and what the pool does`, async (bench) => {
-      limit(bench.engine, config, {});
-      const add = () => addRateLimited(bench.engine, { key: "a", payload: "" });
-      await add();
-      assertEquals(await bench.engine.numRequeues("a"), counts ? 1 : 0);
-      assertEquals((await bench.engine.counts()).failing, counts ? 1 : 0);
-      await bench.engine.forget("a");
-      assertEquals([await fail(bench), await fail(bench)], [0, 1]);
-      assertEquals(await bench.engine.numRequeues("a"), counts ? 2 : 0);
-      assertEquals(await failing(bench), ["a 2 down"]);
-    });
+    engineTest(
+      `${config.type}: whether failures by hand are counted, and that failures in a pool are`,
+      async (bench) => {
+        limit(bench.engine, config, {});
+        const add = () => addRateLimited(bench.engine, { key: "a", payload: "" });
+        await add();
+        assertEquals(await bench.engine.numRequeues("a"), counts ? 1 : 0);
+        assertEquals((await bench.engine.counts()).failing, counts ? 1 : 0);
+        await bench.engine.forget("a");
+        assertEquals([await fail(bench), await fail(bench)], [0, 1]);
+        assertEquals(await bench.engine.numRequeues("a"), counts ? 2 : 0);
+        assertEquals(await failing(bench), ["a 2 down"]);
+      },
+    );
   }
 
-  engineTest("a failure by hand before the retry is due leaves the retry where it was", async (bench) => {
+  engineTest("a failure by hand before the retry is due does not move the retry", async (bench) => {
     limit(bench.engine, { type: "ignore-early", limiter: BACKOFF }, { forgetAfter: HOUR });
     const add = () => addRateLimited(bench.engine, { key: "a", payload: "" });
     const due = async () => Math.round((await bench.engine.snapshot(1)).delayedEntries[0]!.dueInMs);
@@ -162,7 +165,7 @@ export function forgetAfterSuite(test: RemoteTest): void {
     assertThrows(open("soon"), TypeError, "'forgetAfter' must be a duration");
   });
 
-  test("forgetAfter of a document is that of the queue, and a reload changes it", async (place) => {
+  test("forgetAfter in a document applies to the queue, and a reload changes it", async (place) => {
     const document = (forgetAfter?: string) => ({ queues: { q: { limiter: quick, forgetAfter } } });
     const config = loadConfig(document());
     await using queue = place.openFrom(config, "q");
@@ -191,7 +194,7 @@ export function forgetAfterSuite(test: RemoteTest): void {
     assertEquals(attempts, [1, 2, 3]);
   });
 
-  test("two processes that fail and forget one key at once count the same, and take no token twice", async (place) => {
+  test("two processes that fail and forget one key at once count the same, and don't take a token twice", async (place) => {
     const HOURS = 3_600_000;
     const limiter = {
       type: "max-of",
@@ -225,7 +228,7 @@ export function forgetAfterSuite(test: RemoteTest): void {
     assertEquals(await state(), [3, 4], "the fifth token is the last");
   });
 
-  test("a limiter of one's own learns of the item, the key and the start of each failure", async (place) => {
+  test("a custom limiter receives the item, the key and the start of each failure", async (place) => {
     const calls: unknown[][] = [];
     const registry = limiters.extend().register(defineLimiter({
       type: "own",

@@ -99,7 +99,7 @@ export function givenUpSuite(
     at.areAbout([[given!.firstFailedAgoMs, given!.givenUpAgoMs]], [[20, 10]]);
   });
 
-  test("requeue does not change the time of the first failure, and may be the first", async (at) => {
+  test("requeue does not change the time of the first failure, and sets it if there was none", async (at) => {
     const { queue } = at;
     at.run((item, attempt) => {
       if (attempt === (item === "a" ? 2 : 1)) return { requeue: true };
@@ -179,7 +179,7 @@ export function givenUpSuite(
     assertEquals(await at.listed(), []);
   });
 
-  test("forget during an attempt gives its item all retries back", async (at) => {
+  test("forget during an attempt gives its item all retries again", async (at) => {
     const { queue } = at;
     const attempts: string[] = [];
     const givenUp: string[] = [];
@@ -195,7 +195,7 @@ export function givenUpSuite(
     assertEquals((await queue.givenUp()).items.map(({ attempts, reason }) => [attempts, reason]), [[3, "maxRetries"]]);
   });
 
-  test("forget during the last attempt of an item that is given up leaves its number of attempts", async (at) => {
+  test("forget during the last attempt of an item that is given up does not change its number of attempts", async (at) => {
     const { queue } = at;
     at.run(async (item) => {
       await queue.forget(item);
@@ -265,7 +265,7 @@ export function givenUpSuite(
     assertEquals((await queue.redrive()).redriven, 0);
   });
 
-  test("a redrive and a discard act on what a search and keys select", async (at) => {
+  test("a redrive and a discard affect the items selected by a search and by keys", async (at) => {
     const { queue } = at;
     await at.giveUp("acme/1", "acme/2", "globex/1", "globex/2", "initech/1");
     await at.end();
@@ -292,7 +292,7 @@ export function givenUpSuite(
     assertEquals(taken, ["globex/1", "hooli/1"]);
   });
 
-  test("a redrive keeps its rate, and can be watched and stopped", async (at) => {
+  test("a redrive keeps to its rate, and can be watched and stopped", async (at) => {
     const { queue } = at;
     await at.giveUp(...at.items(10));
     await at.end();
@@ -327,7 +327,7 @@ export function givenUpSuite(
     assertEquals((await queue.redrive()).redriven <= 1, true);
   });
 
-  test("a redrive does not add an item twice that fails again", async (at) => {
+  test("a redrive does not add an item twice if it fails again", async (at) => {
     const { queue } = at;
     await at.giveUp("a", "b", "c");
     await queue.redrive({ rate: 100 });
@@ -336,7 +336,7 @@ export function givenUpSuite(
     assertEquals(await at.listed(), ["c", "b", "a"]);
   });
 
-  test("the newest items are kept, and the number of dropped ones is told", async (at) => {
+  test("the newest items are kept, and the number of dropped items is reported", async (at) => {
     await at.giveUp(...at.items(5));
     const { items, total, dropped } = await at.queue.givenUp();
     assertEquals([items.map(({ item }) => item), total, dropped], [["item 4", "item 3", "item 2"], 3, 2]);
@@ -344,7 +344,7 @@ export function givenUpSuite(
     assertEquals([(await at.queue.givenUp()).dropped, await at.listed()], [2, ["item 3", "item 4", "item 2"]]);
   }, { keepGivenUp: 3 });
 
-  test("items that are too old are dropped, wherever somebody looks", async (at) => {
+  test("items that are too old are dropped, whichever call finds them", async (at) => {
     const { queue } = at;
     await at.giveUp("a");
     await at.advance(600);

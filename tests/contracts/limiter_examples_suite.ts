@@ -17,7 +17,7 @@ const FAILURES = 12;
 /** Registers a test for each built-in limiter. `limiterTest` registers a test. */
 export function limiterExamplesSuite(limiterTest: LimiterTest): void {
   for (const { example } of builtIns) {
-    limiterTest(`limiters: the example of "${example.type}" gives what it gives in memory`, async (runner) => {
+    limiterTest(`limiters: the example of "${example.type}" has the same delays as in memory`, async (runner) => {
       const clock = new HandClock();
       const random = () => 0.5;
       const document = { queues: { q: { limiter: example } } };

@@ -49,7 +49,7 @@ export function testLimiter(
     assertEquals(limiter.numRequeues("a"), counted);
   });
 
-  Deno.test(`every limiter, ${name}: next, where there is one, gives what when gives one that was made alike`, () => {
+  Deno.test(`every limiter, ${name}: the method 'next', if there is one, returns the same as the method 'when' of an equal limiter`, () => {
     const [limiter, byHand] = [make(), make()];
     if (limiter.next === undefined) return;
     const retry = { startedAt: Infinity, dueAt: undefined, minDelay: 0 };
@@ -65,7 +65,7 @@ export function testLimiter(
     }
   });
 
-  Deno.test(`every limiter, ${name}: a count is of one item, and forgetting it leaves the others alone`, () => {
+  Deno.test(`every limiter, ${name}: each item has its own count, and forgetting an item leaves the other counts alone`, () => {
     const limiter = make();
     for (const item of ["a", "b", "b"]) fail(limiter, item);
     const counted = limiter.numRequeues("a");
@@ -75,7 +75,7 @@ export function testLimiter(
     assertEquals([limiter.numRequeues("a"), limiter.numRequeues("b")], [0, 2 * counted]);
   });
 
-  Deno.test(`every limiter, ${name}: rule 8: counts by the key where there is one, else by the item`, () => {
+  Deno.test(`every limiter, ${name}: rule 8: counts by the key, or by the item if no key is given`, () => {
     const limiter = make();
     fail(limiter, { id: 1 }, "one"); // the same key, but a new object in each call
     const counted = limiter.numRequeues({ id: 1 }, "one");
@@ -95,7 +95,7 @@ export function testLimiter(
     assertEquals(limiter.numRequeues(item), 0);
   });
 
-  Deno.test(`every limiter, ${name}: keys are compared as a Map compares them, whatever they are`, () => {
+  Deno.test(`every limiter, ${name}: keys are compared as in a Map, whatever they are`, () => {
     const limiter = make();
     const keys = [
       "__proto__",
@@ -123,14 +123,14 @@ export function testLimiter(
     }
   });
 
-  Deno.test(`every limiter, ${name}: two that were made alike share nothing`, () => {
+  Deno.test(`every limiter, ${name}: two limiters with the same options share nothing`, () => {
     const [one, two] = [make(), make()];
     const delays = Array.from({ length: 20 }, () => fail(one, "a"));
     assertEquals(two.numRequeues("a"), 0);
     assertEquals(Array.from({ length: 20 }, () => fail(two, "a")), delays);
   });
 
-  Deno.test(`every limiter, ${name}: a thousand keys that come and go leave the count of another one alone`, () => {
+  Deno.test(`every limiter, ${name}: a thousand keys that come and go don't affect the count of another one`, () => {
     const limiter = make();
     fail(limiter, "stays");
     const counted = limiter.numRequeues("stays");
@@ -142,7 +142,7 @@ export function testLimiter(
     assertEquals(limiter.numRequeues("stays"), counted);
   });
 
-  Deno.test(`every limiter, ${name}: one that says it is at rest does what a new one does, or it never says so`, () => {
+  Deno.test(`every limiter, ${name}: a limiter at rest does the same as a new one, or it never reports being at rest`, () => {
     const clock = new HandClock();
     const random = () => 0.5;
     const limiter = create({ clock, random });

@@ -91,7 +91,7 @@ export function testLimiterUpdate(
     assertEquals(counts(limiter), counted);
   });
 
-  test("an update to the options that it has changes nothing", (config, _, first, then) => {
+  test("an update to the current options changes nothing", (config, _, first, then) => {
     const [updated, twin] = [make(config), make(config)];
     for (const { run } of [updated, twin]) run(first);
     updated.live.update(config);
@@ -102,20 +102,20 @@ export function testLimiterUpdate(
   if (![one, other].some((config) => JSON.stringify(config).includes('"bucket"'))) {
     if (remembersDelays) {
       test(
-        "from then on and a number of delays it answers as a new one that has counted the same",
+        "after the update and a number of delays, the limiter acts like a new limiter that has counted the same",
         checkCountsOnceSettled,
       );
-      Deno.test(`every update, ${name}: it does remember delays, so it needs that trait`, () => {
+      Deno.test(`every update, ${name}: a limiter with the trait 'remembersDelays' needs it`, () => {
         const remembers = [[one, other], [other, one]].some(([before, after]) =>
           fc.check(fc.property(program, program, (first, then) => checkCounts(before!, after!, first, then))).failed
         );
         assert(remembers, "remove 'remembersDelays': the limiter passes without it");
       });
     } else {
-      test("from then on it answers as a new one that has counted the same", checkCounts);
+      test("after the update, the limiter acts like a new limiter that has counted the same", checkCounts);
     }
 
-    test("from then on a key that is forgotten is answered as by a new one", (before, after, first, then) => {
+    test("after the update, a key that is forgotten is treated as by a new limiter", (before, after, first, then) => {
       const [updated, fresh] = [make(before), make(after)];
       updated.run(first);
       updated.live.update(after);
@@ -124,13 +124,16 @@ export function testLimiterUpdate(
     });
   }
 
-  test("once all is forgotten and time has passed, it is a new one", (before, after, first, then) => {
-    const updated = make(before);
-    updated.run(first);
-    updated.live.update(after);
-    const fresh = make(after, updated.clock.time += HOUR);
-    for (const key of KEYS) updated.limiter.forget(key);
-    assert(updated.limiter.atRest?.() ?? true);
-    assertEquals(updated.run(then), fresh.run(then));
-  });
+  test(
+    "once all keys are forgotten and time has passed, the limiter acts like a new limiter",
+    (before, after, first, then) => {
+      const updated = make(before);
+      updated.run(first);
+      updated.live.update(after);
+      const fresh = make(after, updated.clock.time += HOUR);
+      for (const key of KEYS) updated.limiter.forget(key);
+      assert(updated.limiter.atRest?.() ?? true);
+      assertEquals(updated.run(then), fresh.run(then));
+    },
+  );
 }

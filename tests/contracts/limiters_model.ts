@@ -102,7 +102,7 @@ const LATER = 0.0003;
 
 /** Registers the comparison of an engine with the limiters in memory. `limiterTest` registers a test. */
 export function limitersModel(limiterTest: LimiterTest): void {
-  limiterTest("limiters: random configs and calls give what they give in memory", async (runner) => {
+  limiterTest("limiters: random configs and calls have the same delays as in memory", async (runner) => {
     let [delays, ignored] = [0, 0];
     const seen = new Set<string>();
     await fc.assert(

@@ -74,7 +74,7 @@ type Read<P> = (provider: P, metric: string, queue: string) => number | undefine
  */
 export function metricsSuite<P extends MetricsProvider>(name: string, make: () => P, read?: Read<P>): void {
   if (read !== undefined) {
-    Deno.test(`metrics provider, ${name}: instruments of one method and one queue's name share a series`, async () => {
+    Deno.test(`metrics provider, ${name}: instruments of one method and one queue name share a series`, async () => {
       const provider = make();
       for (const [method, use] of Object.entries(USES) as [MeteredMethod, Use][]) {
         const create = provider[method]?.bind(provider) as ((queue: string, label?: string) => Instrument) | undefined;
@@ -89,7 +89,7 @@ export function metricsSuite<P extends MetricsProvider>(name: string, make: () =
     });
   }
 
-  Deno.test(`metrics provider, ${name}: a queue that is measured does what others do`, async () => {
+  Deno.test(`metrics provider, ${name}: a measured queue does the same as others`, async () => {
     const clock = new HandClock();
     const limiter = { when: () => 10, forget() {}, numRequeues: () => 0 };
     const queue = createRateLimitingQueue<string>(limiter, { name: "q", clock, metrics: make() });

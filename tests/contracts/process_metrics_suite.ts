@@ -21,7 +21,7 @@ function valuesOf(metrics: InMemoryMetrics, name: string): Record<string, number
 
 /** Registers the tests of an engine. */
 export function processMetricsSuite(test: RemoteTest): void {
-  test("process metrics: each process counts what it does, and nothing of the whole queue", async (place) => {
+  test("process metrics: each process counts its own work, and nothing of the whole queue", async (place) => {
     const name = uniqueName("metrics");
     const [ours, theirs] = [new InMemoryMetrics(), new InMemoryMetrics()];
     await using queue = place.open({ name, limiter: QUICK, metrics: ours });
@@ -77,7 +77,7 @@ export function processMetricsSuite(test: RemoteTest): void {
     assertEquals(metrics.value("workqueue_longest_running_processor_seconds", name), 0);
   });
 
-  test("process metrics: pools count handlers, failures and what they give up", async (place) => {
+  test("process metrics: pools count handlers, failures and given-up items", async (place) => {
     const name = uniqueName("metrics");
     const metrics = new InMemoryMetrics();
     const config = loadConfig({ queues: { [name]: { limiter: QUICK as never, concurrency: 3 } } }, { metrics });
@@ -101,7 +101,7 @@ export function processMetricsSuite(test: RemoteTest): void {
     assertEquals(value("concurrency"), 0);
   });
 
-  test("rule 11: process metrics: each metric that throws is reported once, and costs no item", async (place) => {
+  test("rule 11: process metrics: each metric that throws is reported once, and loses no item", async (place) => {
     using printed = new Console();
     const fail = () => {
       throw new Error("full");
@@ -127,7 +127,7 @@ export function processMetricsSuite(test: RemoteTest): void {
     );
   });
 
-  test("rule 11: process metrics: a gauge that throws keeps the other one from nothing", async (place) => {
+  test("rule 11: process metrics: a gauge that throws doesn't affect the other gauge", async (place) => {
     using _console = new Console();
     let seen = 0;
     class Full extends InMemoryMetrics {
@@ -147,7 +147,7 @@ export function processMetricsSuite(test: RemoteTest): void {
     assert(seen > 0);
   });
 
-  test("process metrics: what is no provider is refused", (place) => {
+  test("process metrics: a value that is not a provider is refused", (place) => {
     for (const metrics of [{}, "prometheus", { retries() {} }]) {
       const create = () => place.open({ name: "q", metrics: metrics as never });
       assertThrows(create, TypeError, "'metrics' must be a metrics provider");

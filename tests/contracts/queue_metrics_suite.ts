@@ -62,7 +62,7 @@ export function isUnknown({ depth, delayed, blocked, oldestReady }: Shown): bool
 
 /** Registers the tests of an engine. */
 export function queueMetricsSuite(test: RemoteTest): void {
-  test("queue metrics: what is ready and delayed, of all processes, and what the oldest is", async (place) => {
+  test("queue metrics: ready and delayed items of all processes, and the age of the oldest item", async (place) => {
     const name = uniqueName("metrics");
     await using queue = place.open({ name });
     await using other = place.open({ name });
@@ -83,7 +83,7 @@ export function queueMetricsSuite(test: RemoteTest): void {
     assertStringIncludes(metrics.toPrometheus(), `workqueue_depth{name="${name}"} 0`);
   });
 
-  test("queue metrics: those of the queue's own provider, unless there is another", async (place) => {
+  test("queue metrics: the queue's own provider is used, unless another one is given", async (place) => {
     const name = uniqueName("metrics");
     const metrics = new Watched(name);
     await using queue = place.open({ name, metrics });
@@ -129,7 +129,7 @@ export function queueMetricsSuite(test: RemoteTest): void {
   );
 
   test(
-    "queue metrics: gone when the last queue object and pool of a name has ended, and not before",
+    "queue metrics: gone is called when the last queue object and pool of a name has ended, and not before",
     async (place) => {
       const name = uniqueName("metrics");
       const metrics = new Watched(name);
@@ -150,7 +150,7 @@ export function queueMetricsSuite(test: RemoteTest): void {
     },
   );
 
-  test("queue metrics: what measures anew takes the place of what did before", async (place) => {
+  test("queue metrics: a new measurement of a queue replaces the previous one", async (place) => {
     const name = uniqueName("metrics");
     await using queue = place.open({ name });
     await queue.add("a");
@@ -163,7 +163,7 @@ export function queueMetricsSuite(test: RemoteTest): void {
     assertEquals(metrics.shown.depth, 1);
   });
 
-  test("queue metrics: a provider may have little, and may throw", async (place) => {
+  test("queue metrics: a provider may have few methods, and may throw", async (place) => {
     using printed = new Console();
     const name = uniqueName("metrics");
     await using queue = place.open({ name });
@@ -195,7 +195,7 @@ export function queueMetricsSuite(test: RemoteTest): void {
     assertEquals(printed.lines, [`Cannot measure 'depth' of queue "${name}": "Error: full"`]);
   });
 
-  test("rule 11: queue metrics: a gauge that throws or rejects keeps no other from being set", async (place) => {
+  test("rule 11: queue metrics: a gauge that throws or rejects doesn't keep others from being set", async (place) => {
     const faults: ((value: number) => unknown)[] = [
       () => {
         throw new Error("full");
@@ -236,7 +236,7 @@ export function queueMetricsSuite(test: RemoteTest): void {
   });
 
   test(
-    "rule 11: queue metrics: a gauge without set whose steps reject leaves no rejection unhandled",
+    "rule 11: queue metrics: a gauge without set whose steps reject causes no unhandled rejection",
     async (place) => {
       const { promise: isPrinted, resolve } = Promise.withResolvers<string>();
       using printed = new Console(resolve);
@@ -251,7 +251,7 @@ export function queueMetricsSuite(test: RemoteTest): void {
     },
   );
 
-  test("queue metrics: what is not right is refused", async (place) => {
+  test("queue metrics: invalid arguments are refused", async (place) => {
     const metrics = new InMemoryMetrics();
     await using queue = place.open({ name: "q" });
     const measure = (...args: unknown[]) => (place.measure as (...args: unknown[]) => Disposable)(...args);

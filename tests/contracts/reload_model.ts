@@ -126,7 +126,7 @@ const calls = fc.array(
 
 /** Registers the comparison of an engine with reloaded limiters in memory. `limiterTest` registers a test. */
 export function reloadModel(limiterTest: LimiterTest): void {
-  limiterTest("reload: random documents with other numbers give what they give in memory", async (runner) => {
+  limiterTest("reload: random documents with changed numbers have the same delays as in memory", async (runner) => {
     let reloads = 0;
     await fc.assert(
       fc.asyncProperty(document, calls, fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })), async (

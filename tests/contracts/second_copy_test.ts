@@ -9,11 +9,11 @@ import { loadSecondCopy } from "../second_copy.ts";
 
 const other = await loadSecondCopy();
 
-Deno.test("two copies: it is a copy", () => {
+Deno.test("two copies: the second one is a copy", () => {
   assertFalse(Object.is(other.createWorkQueue, createWorkQueue));
 });
 
-Deno.test("rule 6, two copies: a drain retries what fails", async () => {
+Deno.test("rule 6, two copies: a drain retries items that fail", async () => {
   const limiter = other.createExponentialLimiter<string>({ baseDelay: 1, maxDelay: 1 });
   const queue = createRateLimitingQueue(limiter);
   queue.add("a");
@@ -26,7 +26,7 @@ Deno.test("rule 6, two copies: a drain retries what fails", async () => {
   assertEquals(attempts, [1, 2, 3]);
 });
 
-Deno.test("rule 11, two copies: a TerminalError of the other gives up at once", async () => {
+Deno.test("rule 11, two copies: a TerminalError of the other copy gives up at once", async () => {
   const queue = createRateLimitingQueue<string>(other.createDefaultItemLimiter());
   queue.add("a");
   const givenUp: string[] = [];
@@ -39,7 +39,7 @@ Deno.test("rule 11, two copies: a TerminalError of the other gives up at once", 
   await pool.finished;
 });
 
-Deno.test("two copies: a token bucket of the other reports its changes", () => {
+Deno.test("two copies: a token bucket of the other copy reports its changes", () => {
   const bucket = new other.TokenBucket(1, 1);
   let changes = 0;
   onBucketChange(bucket, () => changes++);
@@ -53,7 +53,7 @@ Deno.test("two copies: a token bucket of the other reports its changes", () => {
   assertEquals(changes, 2);
 });
 
-Deno.test("two copies: a queue of the other can be inspected, and an object that is no queue can't", () => {
+Deno.test("two copies: a queue of the other copy can be inspected, and an object that is not a queue can't", () => {
   const queue = other.createRateLimitingQueue(other.createDefaultItemLimiter<string>());
   queue.add("a");
   queue.addAfter("b", 1000);

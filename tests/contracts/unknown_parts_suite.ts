@@ -51,7 +51,7 @@ async function requireRefusals(bench: EngineBench, name: string, calls: (() => P
 /** Registers the trials of an engine. */
 export function unknownPartsSuite(engine: Interpreter, engineTest: EngineTest): void {
   for (const [kind, [type, discipline]] of Object.entries(DISCIPLINES)) {
-    Deno.test(`${engine.product}: without code for the order "${kind}", no queue with one is opened`, () => {
+    Deno.test(`${engine.product}: without code for the order "${kind}", a queue with this order is not opened`, () => {
       const described = disciplines.describe(discipline);
       planDisciplineFor(engine, "open queue", described);
       const lacking = { ...engine, orders: without(engine.orders, kind as OrderKind) };
@@ -95,7 +95,7 @@ export function unknownPartsSuite(engine: Interpreter, engineTest: EngineTest): 
 
   for (const plan of UNKNOWN_DISCIPLINES) {
     engineTest(
-      `a stored discipline that is unknown is refused by name, and nothing is changed: ${plan}`,
+      `an unknown stored discipline is refused by name, and nothing is changed: ${plan}`,
       async (bench) => {
         const { one } = await fill(bench);
         const entry = { key: "new", payload: "" };

@@ -25,7 +25,7 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     assertEquals(takeAll(queue), ["b", "a"]);
   });
 
-  test("items that come back again and again beside new ones keep their turns", (queue) => {
+  test("items that come back again and again keep their turns beside new ones", (queue) => {
     for (const item of ["a", "b", "c"]) queue.add(item);
     const taken: string[] = [];
     for (let round = 0; round < 100; round++) {
@@ -97,7 +97,7 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     assertEquals(seen, ["a", "b", "c", "a"]);
   });
 
-  test("after shutDown adds are ignored, what is ready is handed out, and get gives Shutdown", async (queue) => {
+  test("after shutDown, adds are ignored, ready items are handed out, and then get reports the shutdown", async (queue) => {
     queue.add("a");
     const waiter = queue.get();
     queue.add("b");
@@ -122,7 +122,7 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     await drained;
   });
 
-  test("processing counts what was handed out and is not done", (queue) => {
+  test("processing counts the items that were handed out and are not done", (queue) => {
     for (const item of ["a", "b", "c"]) queue.add(item);
     const lease = take(queue);
     take(queue);
@@ -148,7 +148,7 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     await Promise.all(idle);
   });
 
-  test("whenIdle outlasts a shutdown while there is work", async (queue) => {
+  test("whenIdle waits after a shutdown while there is work", async (queue) => {
     queue.add("a");
     const idle = queue.whenIdle();
     queue.shutDown();
@@ -158,7 +158,7 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     await queue.whenIdle();
   });
 
-  test("whenBelow waits until fewer are ready, whatever is processing", async (queue) => {
+  test("whenBelow waits until fewer items are ready, whatever is processing", async (queue) => {
     for (const item of ["a", "b", "c"]) queue.add(item);
     await queue.whenBelow(4);
     const below3 = queue.whenBelow(3);
@@ -171,7 +171,7 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     await below2;
   });
 
-  test("whenBelow goes on when the queue is shut down", async (queue) => {
+  test("whenBelow resolves when the queue is shut down", async (queue) => {
     for (const item of ["a", "b"]) queue.add(item);
     const below = queue.whenBelow(1);
     assertFalse(await isSettled(below));
@@ -180,7 +180,7 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     await queue.whenBelow(1);
   });
 
-  test("an aborted whenIdle or whenBelow rejects with the reason, and the other ones go on waiting", async (queue) => {
+  test("an aborted whenIdle or whenBelow rejects with the reason, and the others continue to wait", async (queue) => {
     queue.add("a");
     const controller = new AbortController();
     const { signal } = controller;
@@ -197,7 +197,7 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     await Promise.all(others);
   });
 
-  test("a snapshot counts and lists what is ready and what is processing; it can be sent as JSON", (queue) => {
+  test("a snapshot counts and lists ready and processing items, and can be sent as JSON", (queue) => {
     for (const item of ["a", "b", "c", "d"]) queue.add(item);
     take(queue);
     take(queue);
@@ -216,7 +216,7 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     assertEquals(JSON.parse(JSON.stringify(snapshot)), snapshot);
   });
 
-  test("the limit of a snapshot is that of its lists, not of its counts", (queue) => {
+  test("the limit of a snapshot applies to its lists, not to its counts", (queue) => {
     for (let i = 0; i < 240; i++) queue.add(`${i}`);
     for (let i = 0; i < 120; i++) take(queue);
     for (const [limit, listed] of [[undefined, 100], [0, 0], [1, 1], [119, 119], [1000, 120]] as const) {
@@ -226,7 +226,7 @@ export function workQueueSuite(name: string, make: () => WorkQueue<string>): voi
     }
   });
 
-  test("a snapshot changes nothing, and is not changed by what comes later", (queue) => {
+  test("a snapshot changes nothing, and later events do not change it", (queue) => {
     for (const item of ["a", "b", "c"]) queue.add(item);
     const snapshot = queue.snapshot();
     snapshot.readyItems.length = 0;

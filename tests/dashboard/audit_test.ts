@@ -23,7 +23,7 @@ function open(options: Partial<DashboardOptions> = {}) {
   };
 }
 
-Deno.test("audit: what was steered, when, and by whom, newest first", async () => {
+Deno.test("audit: it lists each act with its time and user, newest first", async () => {
   using time = new FakeTime();
   await using opened = open({ control: (request) => request.headers.get("x-user") ?? false });
   const { asked, events, acts } = opened;
@@ -46,7 +46,7 @@ Deno.test("audit: what was steered, when, and by whom, newest first", async () =
   assertEquals((await asked.state()).acts, 2);
 });
 
-Deno.test("audit: the name is that of control, or else of view, or unknown", async () => {
+Deno.test("audit: the name of a user comes from control, or else from view, or is unknown", async () => {
   const names: [DashboardOptions["view"], DashboardOptions["control"], string | null][] = [
     [() => "viewer", () => "steerer", "steerer"],
     [() => Promise.resolve("viewer"), () => true, "viewer"],
@@ -59,14 +59,14 @@ Deno.test("audit: the name is that of control, or else of view, or unknown", asy
   }
 });
 
-Deno.test("audit: an empty name allows nothing", async () => {
+Deno.test("audit: a user whose name is empty may neither view nor control anything", async () => {
   await using opened = open({ control: () => "" });
   assertEquals((await opened.asked.post("api/queues/images/pause"))[0], 403);
   await using closed = open({ view: () => "" });
   assertEquals((await closed.asked.get("api/audit")).status, 403);
 });
 
-Deno.test("audit: what was refused is no act, and what failed is one", async () => {
+Deno.test("audit: a refused request is not recorded, and an act that fails is recorded", async () => {
   await using opened = open();
   const { asked, pool, events } = opened;
   await asked.post("api/queues/images/concurrency", { concurrency: 0 });
@@ -110,7 +110,7 @@ Deno.test("audit: an act that takes too long is listed at once, and again when i
   assertMatch(opened.events[0]!.message, /may have been done, or may be done later/);
 });
 
-Deno.test("audit: a reload is an act, and its preview is none", async () => {
+Deno.test("audit: a reload is an act, and its preview is not", async () => {
   const config = loadConfig({ queues: { images: { concurrency: 2 } } });
   const readConfig = () => ({ queues: { images: { concurrency: 3 } } });
   await using opened = open({ config, readConfig });
@@ -130,7 +130,7 @@ Deno.test("audit: a reload is an act, and its preview is none", async () => {
   ]);
 });
 
-Deno.test("audit: a retry is an act, and its preview is none", async () => {
+Deno.test("audit: a retry is an act, and its preview is not", async () => {
   await using opened = open();
   const { asked, events } = opened;
   await asked.post("api/queues/images/retry", { failing: true, preview: true });

@@ -50,7 +50,7 @@ Deno.test("blocked groups: the most blocked items come first, with the reason an
   assertEquals(await started.groups("?limit=1"), [["b", "probing", 2, null]]);
 });
 
-Deno.test("blocked groups: the reason for the verdict is that of the groups, also while others go on", async () => {
+Deno.test("blocked groups: the verdict's reason is that of the groups, even if others continue", async () => {
   using time = new FakeTime();
   using started = start({ maxPerGroup: 1 }, ["a/1", "b/1", "b/2"]);
   const { asked, queue } = started;
@@ -118,7 +118,7 @@ Deno.test("blocked groups: 10,000 paused groups are counted and searched, and fe
   assertEquals(await list("?search=nobody"), { count: 0, groups: [] });
 });
 
-Deno.test("blocked groups: of more than 10,000, those with the most items are found, and all are counted", async () => {
+Deno.test("blocked groups: of more than 10,000 groups, those with the most items are found, and all are counted", async () => {
   using time = new FakeTime();
   using started = start();
   const { queue, list } = started;
@@ -136,7 +136,7 @@ Deno.test("blocked groups: of more than 10,000, those with the most items are fo
   assertEquals((await listing).count, null, "not all were searched");
 });
 
-Deno.test("blocked groups: after a slow scan, none runs for a while unless something changed, and nothing stale is listed", async () => {
+Deno.test("blocked groups: after a slow scan, the next one waits unless something changed, and nothing stale is listed", async () => {
   using time = new FakeTime();
   const blocks = new Map([["a", 1], ["b", 2]]);
   let scans = 0;
@@ -171,7 +171,7 @@ Deno.test("blocked groups: after a slow scan, none runs for a while unless somet
   assertEquals([await list(), scans], [["c", "a"], 3]);
 });
 
-Deno.test("blocked groups: an act on the queue makes the next list a new one", async () => {
+Deno.test("blocked groups: after an act on the queue, the next list is computed anew", async () => {
   let scans = 0;
   const fair = createFairDiscipline<string>({ separator: "/" });
   const queue = createRateLimitingQueue<string>(createDefaultItemLimiter(), { discipline: fair });
@@ -204,7 +204,7 @@ Deno.test("blocked groups: a queue without groups has none, and refuses to pause
   }
 });
 
-Deno.test("blocked groups: a group that is not a string is resumed by the text that is shown", async () => {
+Deno.test("blocked groups: a group that is not a string is resumed by its displayed text", async () => {
   using _time = new FakeTime();
   const discipline = createFairDiscipline<string>({ groupOf: (item) => Number(item.split("/")[0]) });
   const queue = createRateLimitingQueue<string>(createDefaultItemLimiter(), { discipline });
@@ -216,7 +216,7 @@ Deno.test("blocked groups: a group that is not a string is resumed by the text t
   assertEquals(takeAll(queue), ["7/a"]);
 });
 
-Deno.test("blocked groups: those of a discipline that lists none can be paused all the same", async () => {
+Deno.test("blocked groups: groups of a discipline that lists none can still be paused", async () => {
   using _time = new FakeTime();
   const fair = createFairDiscipline<string>({ separator: "/" });
   const discipline = adaptDiscipline<QueueDiscipline<string>>({
@@ -242,7 +242,7 @@ Deno.test("blocked groups: those of a discipline that lists none can be paused a
   assertEquals(queue.length, 1);
 });
 
-Deno.test("blocked groups: a pause that a server asked for is the reason why nothing is handed out", async () => {
+Deno.test("blocked groups: if a server asked for a pause, the pause is the reason why nothing is handed out", async () => {
   using _time = new FakeTime();
   const queue = createRateLimitingQueue<string>(createDefaultItemLimiter());
   await using pool = runWorkers(queue, () => {

@@ -58,7 +58,7 @@ Deno.test("controls: pause and resume the pool", async () => {
   assertEquals([pool.snapshot().paused, (await asked.row()).verdict], [false, "healthy"]);
 });
 
-Deno.test("controls: concurrency and throttle", async () => {
+Deno.test("controls: the concurrency and the throttle can be changed", async () => {
   using _time = new FakeTime();
   await using started = start();
   const { asked, pool } = started;
@@ -80,7 +80,7 @@ Deno.test("controls: concurrency and throttle", async () => {
   assertEquals((await asked.details("images")).throttle, { rate: "unlimited", burst: 1, tokens: 1, resumesInMs: 0 });
 });
 
-Deno.test("controls: a throttle with a burst of 0 is said to start nothing", async () => {
+Deno.test("controls: a throttle with a burst of 0 is shown as allowing no start", async () => {
   using _time = new FakeTime();
   await using started = start();
   assertEquals(await started.asked.post("api/queues/images/throttle", { rate: 5, burst: 0 }), [
@@ -109,7 +109,7 @@ Deno.test("controls: pause and resume the throttle", async () => {
   assertEquals([totalsOf(queue).handedOut, (await asked.details("images")).throttle!.resumesInMs], [1, 0]);
 });
 
-Deno.test("controls: retry now, one by its key or all that match, and with their priorities", async () => {
+Deno.test("controls: retry now works for one key or for all matches, and keeps priorities", async () => {
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
     discipline: createPriorityDiscipline({ maxHeadStart: Infinity }),
   });
@@ -127,7 +127,7 @@ Deno.test("controls: retry now, one by its key or all that match, and with their
   queue.shutDown();
 });
 
-Deno.test("controls: what is retried is tried no faster than the throttle allows", async () => {
+Deno.test("controls: retried items are tried no faster than the throttle allows", async () => {
   using time = new FakeTime();
   await using started = start();
   const { asked, pool, queue } = started;
@@ -141,7 +141,7 @@ Deno.test("controls: what is retried is tried no faster than the throttle allows
   assertEquals(totalsOf(queue).handedOut, 10);
 });
 
-Deno.test("controls: nothing is done to one item where several have its text", async () => {
+Deno.test("controls: an act on one item does nothing if several items have its text", async () => {
   const queue = createRateLimitingQueue<{ name: string }>(createDefaultItemLimiter());
   const takenBack: string[] = [];
   const onTakeBack = ({ name }: { name: string }) => takenBack.push(name);
@@ -159,7 +159,7 @@ Deno.test("controls: nothing is done to one item where several have its text", a
   queue.shutDown();
 });
 
-Deno.test("controls: take back delayed items, with their failures", async () => {
+Deno.test("controls: take back cancels delayed items, with their failures", async () => {
   using _time = new FakeTime();
   await using started = start();
   const { asked, pool, queue } = started;
@@ -180,7 +180,7 @@ Deno.test("controls: take back delayed items, with their failures", async () => 
 });
 
 for (const action of ["retry", "take-back"] as const) {
-  Deno.test(`controls: ${action} of many items lets timers have their turn`, async () => {
+  Deno.test(`controls: ${action} of many items lets timers run`, async () => {
     const queue = createRateLimitingQueue<{ id: number }>(createDefaultItemLimiter());
     const onTakeBack = () => beBusy(1);
     const keyText = ({ id }: { id: number }) => {
@@ -201,7 +201,7 @@ for (const action of ["retry", "take-back"] as const) {
   });
 }
 
-Deno.test("controls: items are found by their texts, however long and strange", async () => {
+Deno.test("controls: items are found by their texts, however long or unusual", async () => {
   interface Order {
     id: number;
     note: string;
@@ -219,7 +219,7 @@ Deno.test("controls: items are found by their texts, however long and strange", 
   queue.shutDown();
 });
 
-Deno.test("controls: what was done is seen at once by who watches", async () => {
+Deno.test("controls: the effect of an act is visible at once to all viewers", async () => {
   await using started = start();
   const { asked } = started;
   const watching = await asked.watch("?queue=images");
@@ -229,7 +229,7 @@ Deno.test("controls: what was done is seen at once by who watches", async () => 
   await watching.end();
 });
 
-Deno.test("controls: what cannot be done is said with its reason, and refused with that", async () => {
+Deno.test("controls: an unsupported act is shown with its reason, and refused with that reason", async () => {
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
   const throttle = adaptThrottle({ acquire: () => Infinity });
   await using pool = runWorkers(queue, () => {}, { throttle });
@@ -351,7 +351,7 @@ Deno.test("reload: shows what would change, and changes it when asked to", async
   });
 });
 
-Deno.test("reload: what is wrong with the file is said, and nothing changes", async () => {
+Deno.test("reload: problems of the file are shown, and nothing changes", async () => {
   await using started = start();
   const { asked, pool, willRead } = started;
   willRead({ queues: { images: { concurrency: 0 } } });
@@ -364,7 +364,7 @@ Deno.test("reload: what is wrong with the file is said, and nothing changes", as
   assertEquals((await other.post("api/reload"))[0], 404);
 });
 
-Deno.test("controls: nothing is lost by a retry that cannot be, in a discipline that throws or a queue that drains", async () => {
+Deno.test("controls: a failing retry loses nothing, with a discipline that throws or a queue that drains", async () => {
   let fails = false;
   const entries: ReadyEntry<string>[] = [];
   const discipline = adaptDiscipline<QueueDiscipline<string>>({

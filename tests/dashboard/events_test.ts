@@ -29,7 +29,7 @@ async function pass(time: FakeTime, ms: number): Promise<void> {
   }
 }
 
-Deno.test("events: the state comes at once and then once a second, and with a queue all of that", async () => {
+Deno.test("events: the state is sent at once and then every second, and includes all details of the requested queue", async () => {
   using time = new FakeTime();
   const queue = newQueue();
   using asked = new Asked({ queues: { images: { queue }, others: { queue: newQueue() } } });
@@ -79,7 +79,7 @@ Deno.test("events: a stream ends with its request, with its reader, and with the
   asked[Symbol.dispose]();
 });
 
-Deno.test("events: the signal of a request is left alone on Deno.serve, which warns of that and cancels the stream", async () => {
+Deno.test("events: the request's signal is not used on Deno.serve, which warns about it and cancels the stream", async () => {
   using time = new FakeTime();
   const queue = newQueue();
   const limits = noteLimits(queue);
@@ -100,7 +100,7 @@ Deno.test("events: the signal of a request is left alone on Deno.serve, which wa
   assertEquals(limits, [0, 0]); // samples
 });
 
-Deno.test("events: who asks for what is not there, or may not look, gets no stream", async () => {
+Deno.test("events: a request for something missing, or without access, gets no stream", async () => {
   let mayLook = true;
   using asked = new Asked({ queues: { images: { queue: newQueue() } }, view: () => mayLook });
   const status = async (path: string, method = "GET") => {
@@ -116,7 +116,7 @@ Deno.test("events: who asks for what is not there, or may not look, gets no stre
   assertEquals(await status("api/events"), 403);
 });
 
-Deno.test("events: a stream ends when its reader may not look any more, and tells when they may not control", async () => {
+Deno.test("events: a stream ends when its reader loses access, and reports when the reader loses control", async () => {
   using time = new FakeTime();
   let [mayLook, mayControl] = [true, true];
   using asked = new Asked({
@@ -139,7 +139,7 @@ Deno.test("events: a stream ends when its reader may not look any more, and tell
   assertEquals((await asked.get("api/events")).status, 403);
 });
 
-Deno.test("events: one who does not read gets no more than what is under way, and the latest when they read again", async () => {
+Deno.test("events: a slow reader gets only the pending message, and the latest one when it reads again", async () => {
   using time = new FakeTime();
   const queue = newQueue();
   using asked = new Asked({ queues: { images: { queue } } });
@@ -188,7 +188,7 @@ Deno.test("events: a process has at most 100 streams open, and the next request 
   await pass(time, 1000);
 });
 
-Deno.test("cost: without anybody who looks, a queue is looked at every five seconds, without its items", async () => {
+Deno.test("cost: without viewers, a queue is read every five seconds, without its items", async () => {
   using time = new FakeTime();
   const queue = newQueue();
   const limits = noteLimits(queue);
@@ -199,7 +199,7 @@ Deno.test("cost: without anybody who looks, a queue is looked at every five seco
   assertEquals(limits, Array.from({ length: 12 }, () => 0));
 });
 
-Deno.test("cost: ten who watch cost one look a second, of so many items however many there are", async () => {
+Deno.test("cost: ten viewers cost one reading a second, with a fixed number of items", async () => {
   using time = new FakeTime();
   const queue = newQueue();
   for (let i = 0; i < 10_000; i++) queue.addAfter(`tenant-${i % 7}/${i}`, 1_000_000 + i);
@@ -224,7 +224,7 @@ Deno.test("cost: ten who watch cost one look a second, of so many items however 
   assertEquals(limits, [0, 0]);
 });
 
-Deno.test("cost: answers to many requests in one second are made of one look", async () => {
+Deno.test("cost: many requests in one second are answered from one reading", async () => {
   using time = new FakeTime();
   const queue = newQueue();
   const limits = noteLimits(queue);
@@ -244,7 +244,7 @@ Deno.test("cost: answers to many requests in one second are made of one look", a
   await pass(time, 1000);
 });
 
-Deno.test("events: a dashboard keeps no timers of its own once it is disposed of", async () => {
+Deno.test("events: a dashboard keeps no timers after it is disposed", async () => {
   using time = new FakeTime();
   const queue = newQueue();
   const limits = noteLimits(queue);

@@ -20,7 +20,7 @@ function lineOf(thrown: unknown): string {
   return String(lines[0]![0]);
 }
 
-Deno.test("dashboard: a failure is one line that cannot steer a terminal, and says where it was", () => {
+Deno.test("dashboard: a failure is one line that can't control a terminal, and includes the place", () => {
   const line = lineOf(new SyntaxError(`Unexpected token '\u001b', "\u001b[2J\nqueue \u202eis fine\u009b" is not JSON`));
   assert(!/[\p{Cc}\p{Bidi_Control}]/u.test(line), JSON.stringify(line));
   assertMatch(line, /^The dashboard failed to answer: .*failure_log_test\.ts:\d+/);

@@ -46,7 +46,7 @@ async function pass(time: FakeTime, ms: number): Promise<void> {
   }
 }
 
-Deno.test("timeouts: an attempt fails on the page at its timeout, while its handler runs on", async () => {
+Deno.test("timeouts: an attempt fails on the page at its timeout, while its handler continues", async () => {
   using time = new FakeTime();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 5000, maxDelay: 5000 }));
   const ends = new Map<string, () => void>();
@@ -192,7 +192,7 @@ Deno.test("errors: a search finds the errors of items that no list has", async (
   ]]);
 });
 
-Deno.test("errors: those of given-up items are groups, too, and go after fifteen minutes", async () => {
+Deno.test("errors: given-up items have groups, too, which disappear after fifteen minutes", async () => {
   using time = new FakeTime();
   await using started = start(() => "gone", { maxRetries: 0 });
   started.queue.add("a");
@@ -204,7 +204,7 @@ Deno.test("errors: those of given-up items are groups, too, and go after fifteen
   assertEquals(await errors(), []);
 });
 
-Deno.test("errors: what failed before the dashboard was there, or in another pool, is unknown or the latest 1,000", async () => {
+Deno.test("errors: errors from before the dashboard, or of another pool, are unknown or limited to the latest 1,000", async () => {
   using _time = new FakeTime();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: HOUR, maxDelay: HOUR }));
   const fail = () => Promise.reject(new Error("no"));
@@ -245,7 +245,7 @@ Deno.test("errors: a key that often fails and succeeds is not deleted from the m
   assertEquals([deleted, failures.size, failures.get("often"), [...failures.all()].length], [0, 1000, undefined, 1000]);
 });
 
-Deno.test("errors: at most 100 groups and a last one for all others", () => {
+Deno.test("errors: at most 100 groups are listed, and a last one for all others", () => {
   using time = new FakeTime();
   const failures = new Failures(String);
   const letters = (i: number) => String.fromCharCode(97 + i % 26, 97 + Math.floor(i / 26));
@@ -261,7 +261,7 @@ Deno.test("errors: at most 100 groups and a last one for all others", () => {
   assertEquals(failures.groups().length, 101);
 });
 
-Deno.test("selection: retries what fails, by error, group, search or all of them, and leaves all else", async () => {
+Deno.test("selection: failing items are retried by error, group, search or all at once, and others are left alone", async () => {
   using _time = new FakeTime();
   await using started = start((item) => item.includes("bad") ? `no ${item.split("-")[1]} at 10` : "HTTP 503");
   const { queue, pool, act } = started;
@@ -312,7 +312,7 @@ Deno.test("selection: items that are retried keep their failures", async () => {
   assertEquals([attempts, queue.numRequeues("a"), (await asked.row()).counts.failing], [[1, 2], 2, 1]);
 });
 
-Deno.test("selection: without a pool, failing items are known, and their errors are not", async () => {
+Deno.test("selection: without a pool, failing items are known, but their errors are not", async () => {
   using _time = new FakeTime();
   await using started = start((item) => item === "bad" ? "no" : undefined);
   const { queue } = started;
@@ -325,7 +325,7 @@ Deno.test("selection: without a pool, failing items are known, and their errors 
   assertEquals(await count({ error: "no" }), "No delayed item.");
 });
 
-Deno.test("selection: says how many were done of how many", async () => {
+Deno.test("selection: the answer has the number of affected items and the total", async () => {
   using time = new FakeTime();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
   const keyText = (item: string) => {
@@ -345,7 +345,7 @@ Deno.test("selection: says how many were done of how many", async () => {
 });
 
 for (const action of ["retry", "take-back"]) {
-  Deno.test(`selection: ${action} of 1,000 items leaves timers their turn every four milliseconds`, async () => {
+  Deno.test(`selection: ${action} of 1,000 items lets timers run every four milliseconds`, async () => {
     using time = new FakeTime();
     const queue = createRateLimitingQueue<{ id: number }>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
     let inTurn = 0;
@@ -376,7 +376,7 @@ for (const action of ["retry", "take-back"]) {
   });
 }
 
-Deno.test("errors: those of a pool from another package are the ones that it lists", async () => {
+Deno.test("errors: for a pool from another package, the errors that it lists are shown", async () => {
   using time = new FakeTime();
   await using started = start((item) => `no ${item}`);
   const { queue, pool } = started;
@@ -396,7 +396,7 @@ Deno.test("errors: those of a pool from another package are the ones that it lis
   assertEquals(await items(), [["Error: no *", 0]]);
 });
 
-Deno.test("errors: a search that is kept for a while lists no item that has succeeded since", async () => {
+Deno.test("errors: a cached search lists no item that has succeeded since", async () => {
   using time = new FakeTime();
   await using started = start((_item, attempt) => attempt === 1 ? "no" : undefined);
   const { queue, asked } = started;

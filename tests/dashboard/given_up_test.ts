@@ -81,7 +81,7 @@ Deno.test("given-up items are listed, searched, and grouped by error", async () 
   assertEquals([found.givenUp!.matching, found.givenUp!.items.length, found.givenUp!.errors.length], [3, 3, 1]);
 });
 
-Deno.test("a queue that keeps none has no list, and its acts are refused", async () => {
+Deno.test("a queue that keeps no given-up items has no list, and acts on them are refused", async () => {
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
   using asked = new Asked({ queues: { orders: { queue } } });
   assertEquals((await asked.details("orders")).givenUp, null);
@@ -156,7 +156,7 @@ Deno.test("a redrive keeps its rate, is shown, and is stopped; a second one is r
   });
 });
 
-Deno.test("items are discarded, and a key that stands for several is refused", async () => {
+Deno.test("items are discarded, and a key that matches several is refused", async () => {
   using kept = new Kept(({ id }) => id.split("/")[0]!);
   const { asked } = kept;
   await kept.giveUp("a/1", "a/2", "b/1", "c!503", "d!503");
@@ -170,7 +170,7 @@ Deno.test("items are discarded, and a key that stands for several is refused", a
   assertEquals([await discard({ search: "" }), await kept.keys()], [[200, "2 given-up items are discarded."], []]);
 });
 
-Deno.test("requests about given-up items that are not valid are refused", async () => {
+Deno.test("invalid requests about given-up items are refused", async () => {
   using kept = new Kept();
   await kept.giveUp("a");
   const messages: [body: object, message: string][] = [
@@ -193,7 +193,7 @@ Deno.test("requests about given-up items that are not valid are refused", async 
   ]);
 });
 
-Deno.test("a list says how many items were read and dropped, and acts reach those that were not read", async () => {
+Deno.test("a list shows how many items were read and dropped, and acts also reach items that were not read", async () => {
   using kept = new Kept();
   await kept.giveUp(...Array.from({ length: 2100 }, (_, i) => `${i}!${i < 150 ? "old" : "new"}`));
   const { givenUp } = await kept.asked.details("orders");

@@ -45,7 +45,7 @@ const rightly = {
   "sec-fetch-site": "same-origin",
 };
 
-Deno.test("guard: who may not look learns nothing, whatever they ask for and however view says no", async () => {
+Deno.test("guard: a visitor without access learns nothing, whatever the request and the way of refusal", async () => {
   const noes: Access[] = [
     () => false,
     () => Promise.resolve(false),
@@ -71,7 +71,7 @@ Deno.test("guard: who may not look learns nothing, whatever they ask for and how
   }
 });
 
-Deno.test("guard: view is asked for each request, and control for what changes something", async () => {
+Deno.test("guard: view is called for each request, and control for each request that changes something", async () => {
   const asked: string[] = [];
   using opened = open({
     view: ({ method }) => asked.push(`view ${method}`) > 0,
@@ -85,7 +85,7 @@ Deno.test("guard: view is asked for each request, and control for what changes s
   assertEquals(asked, ["view POST", "control POST"]);
 });
 
-Deno.test("guard: a view or a control that does not answer says no after five seconds", async () => {
+Deno.test("guard: a view or a control that does not answer denies access after five seconds", async () => {
   using time = new FakeTime();
   const hangs = () => new Promise<boolean>(() => {});
   using opened = open({ control: hangs });
@@ -98,7 +98,7 @@ Deno.test("guard: a view or a control that does not answer says no after five se
   assertEquals((await page).status, 403);
 });
 
-Deno.test("guard: nobody steers unless control says so", async () => {
+Deno.test("guard: changes are refused unless control allows them", async () => {
   const noes: (Access | undefined)[] = [
     undefined,
     () => false,
@@ -146,7 +146,7 @@ const cases: [what: string, headers: Record<string, string | undefined>, status:
 ];
 
 for (const [what, headers, status] of cases) {
-  Deno.test(`guard: a change asked for by ${what}: ${status}`, async () => {
+  Deno.test(`guard: a change requested by ${what}: ${status}`, async () => {
     using opened = open({ control: () => true });
     const instance = await instanceOf(opened.dashboard);
     const all: Record<string, string | undefined> = { ...rightly, "x-workqueue-instance": instance, ...headers };
@@ -169,7 +169,7 @@ const named: [origin: string, status: number][] = [
 ];
 
 for (const [origin, status] of named) {
-  Deno.test(`guard: with a public origin, a change asked for by a page of ${origin}: ${status}`, async () => {
+  Deno.test(`guard: with a public origin, a change requested by a page of ${origin}: ${status}`, async () => {
     using opened = open({ control: () => true, origins: ["https://queues.example"] });
     const headers = { ...rightly, origin, "x-workqueue-instance": await instanceOf(opened.dashboard) };
     const url = "http://localhost/api/queues/images/concurrency";
@@ -183,12 +183,12 @@ for (const [origin, status] of named) {
 }
 
 for (const origins of ["https://queues.example", ["queues.example"], ["https://queues.example/"], ["null"], [1]]) {
-  Deno.test(`guard: origins that are none are refused: ${JSON.stringify(origins)}`, () => {
+  Deno.test(`guard: invalid origins are refused: ${JSON.stringify(origins)}`, () => {
     assertThrows(() => open({ origins: origins as string[] }), TypeError, "'origins' must be a list of origins");
   });
 }
 
-Deno.test("guard: a control that would read the body says no", async () => {
+Deno.test("guard: if the function `control` tries to read the body, access is denied", async () => {
   using opened = open({ control: async (request) => (await request.text()) !== "" });
   const headers = { ...rightly, "x-workqueue-instance": await instanceOf(opened.dashboard) };
   const url = "http://localhost/api/queues/images/concurrency";
@@ -196,7 +196,7 @@ Deno.test("guard: a control that would read the body says no", async () => {
   assertEquals([(await opened.dashboard.fetch(request)).status, opened.pool.concurrency], [403, 2]);
 });
 
-Deno.test("guard: other methods are refused, and changes by GET", async () => {
+Deno.test("guard: other methods are refused, and so are changes by GET", async () => {
   using opened = open({ control: () => true });
   for (const method of ["PUT", "DELETE", "OPTIONS", "PATCH"]) {
     const response = await opened.dashboard.fetch(new Request("http://localhost/api/state", { method }));
@@ -207,7 +207,7 @@ Deno.test("guard: other methods are refused, and changes by GET", async () => {
   }
 });
 
-Deno.test("guard: a body is at most 64 kB, whatever is said of its length", async () => {
+Deno.test("guard: a body is at most 64 kB, whatever its declared length", async () => {
   using opened = open({ control: () => true });
   const headers = { ...rightly, "x-workqueue-instance": await instanceOf(opened.dashboard) };
   const post = async (body: BodyInit, init: object = {}) => {
@@ -220,7 +220,7 @@ Deno.test("guard: a body is at most 64 kB, whatever is said of its length", asyn
   assertEquals(await post(endless, { duplex: "half" }), 400);
 });
 
-Deno.test("guard: every answer says who may use it, and that nobody keeps it", async () => {
+Deno.test("guard: every answer has headers that restrict its use and forbid caching", async () => {
   using opened = open();
   for (const path of [...PATHS, "no-slash", "api/events?limit=0"]) {
     const controller = new AbortController();
@@ -244,7 +244,7 @@ Deno.test("guard: every answer says who may use it, and that nobody keeps it", a
   }
 });
 
-Deno.test("guard: the policy of the page allows its own script and style, and nothing from elsewhere", async () => {
+Deno.test("guard: the page's policy allows its own script and style, and nothing from elsewhere", async () => {
   using opened = open();
   const response = await opened.dashboard.fetch(new Request("http://localhost/"));
   const [page, policy] = [await response.text(), response.headers.get("content-security-policy")!];
@@ -261,7 +261,7 @@ Deno.test("guard: the policy of the page allows its own script and style, and no
   }
 });
 
-Deno.test("guard: the page is at any path, and one without a slash at its end is sent to the one with", async () => {
+Deno.test("guard: the page works at any path, and a path without a final slash is redirected to the one with it", async () => {
   using opened = open();
   const get = async (path: string) => {
     const response = await opened.dashboard.fetch(new Request(`http://localhost${path}`));
@@ -359,7 +359,7 @@ Deno.test("allowLocal: a refusal says how to open the page, and not which check 
   ]);
 });
 
-Deno.test("allowToken: a bearer, or a cookie that the address with the token is answered with", async () => {
+Deno.test("allowToken: accepts a bearer token, or a cookie that the address with the token sets", async () => {
   using opened = open({ view: allowToken(TOKEN) });
   const get = (path: string, headers: Record<string, string> = {}, origin = "http://queues.example") =>
     opened.dashboard.fetch(new Request(origin + path, { headers }));
@@ -404,7 +404,7 @@ Deno.test("allowToken: a bearer, or a cookie that the address with the token is 
   assertEquals([wrong.status, wrong.headers.get("set-cookie")], [401, null]);
 });
 
-Deno.test("allowToken: one token for those who look and another for those who steer", async () => {
+Deno.test("allowToken: there is one token for viewers and another for control", async () => {
   using opened = open({ view: allowToken(TOKEN, `${TOKEN}-steer`), control: allowToken(`${TOKEN}-steer`) });
   const signedIn = await opened.dashboard.fetch(new Request(`http://queues.example/?token=${TOKEN}-steer`));
   const cookie = signedIn.headers.get("set-cookie")!.split("; ")[0]!;
@@ -429,7 +429,7 @@ Deno.test("allowToken: a token of a user gives their name", async () => {
   assertThrows(() => allowToken({ alice: TOKEN } as never, TOKEN), TypeError, "'token' must be a string");
 });
 
-Deno.test("allowToken: a user who signs in signs out the user before in this browser", async () => {
+Deno.test("allowToken: a user who signs in replaces the previous user in this browser", async () => {
   const tokens = { alice: TOKEN, bob: `${TOKEN}-bob` };
   const view = allowToken(tokens);
   using opened = open({ view });
@@ -446,7 +446,7 @@ Deno.test("allowToken: a user who signs in signs out the user before in this bro
   }
 });
 
-Deno.test("allowToken: short tokens are refused, and none is said in an error", () => {
+Deno.test("allowToken: short tokens are refused, and no error shows a token", () => {
   for (
     const token of [
       "",

@@ -15,7 +15,7 @@ function historyOf(...samples: Sample[]): History {
   return history;
 }
 
-Deno.test("history: rates are over the last minute, or over what there is of it", () => {
+Deno.test("history: rates cover the last minute, or the available part of it", () => {
   const history = historyOf(sample(0, 0, 0));
   assertEquals(history.rates(sample(500, 10, 10)).in, null); // too short a period for a rate
   assertEquals(history.rates(sample(10_000, 50, 20)).in, 5);
@@ -24,13 +24,13 @@ Deno.test("history: rates are over the last minute, or over what there is of it"
   assertEquals(history.rates(sample(200_000, 600, 60)).in, null); // no recent samples
 });
 
-Deno.test("history: counts that begin anew are no negative rates", () => {
+Deno.test("history: counts that restart cause no negative rates", () => {
   const history = historyOf(sample(0, 100, 100), sample(5000, 0, 0));
   assertEquals(history.rates(sample(6000, 0, 0)).in, 0);
   assertEquals(history.lists(6000, 6000).in, [null, 0]);
 });
 
-Deno.test("history: what is not known is null, and rates go on behind it", () => {
+Deno.test("history: an unknown value is null, and rates continue after it", () => {
   const history = historyOf(sample(0, 10, 0), sampleOf(5000, undefined), sample(10_000, 30, 0));
   const lists = history.lists(10_000, 1_700_000_010_000);
   assertEquals(lists.time, [1_700_000_000_000, 1_700_000_005_000, 1_700_000_010_000]);
@@ -39,12 +39,12 @@ Deno.test("history: what is not known is null, and rates go on behind it", () =>
   assertEquals(historyOf(sample(0, 0, 0, { failing: NaN })).lists(0, 0).failing, [null]);
 });
 
-Deno.test("history: times are those of the wall clock as it is now", () => {
+Deno.test("history: times are those of the current wall clock", () => {
   const history = historyOf(sample(7, 0, 0));
   assertEquals(history.lists(5007, 99_000).time, [94_000]);
 });
 
-Deno.test("history: the trend has one number for three samples, the same ones as time goes on", () => {
+Deno.test("history: the trend has one number for every three samples, and keeps the chosen samples as time passes", () => {
   const history = new History();
   const trends: string[] = [];
   for (let i = 0; i < 200; i++) {
@@ -56,7 +56,7 @@ Deno.test("history: the trend has one number for three samples, the same ones as
   assertEquals(Math.max(...trends.map((trend) => trend.split(",").length)), 60);
 });
 
-Deno.test("history: a trend is the slope over a period, and unknown before half a minute", () => {
+Deno.test("history: a trend is the slope over a period, and unknown for the first half minute", () => {
   const history = new History();
   for (let at = 0; at < 600_000; at += 5000) history.add(sample(at, at < 300_000 ? at / 100 : 3000, 0));
   history.add(sampleOf(600_000, undefined));
@@ -75,7 +75,7 @@ Deno.test("history: a trend is the slope over a period, and unknown before half 
   });
 });
 
-Deno.test("history: a number may end below its start although the line through it rises", () => {
+Deno.test("history: a number may end below its start although the fitted line rises", () => {
   const history = new History();
   for (const [i, ready] of [200, 0, 50, 100, 150, 200, 250, 300].entries()) history.add(sample(i * 5000, ready, 0));
   const { perSecond, rises } = history.trendOf("ready", sample(40_000, 190, 0), 300_000)!;

@@ -81,7 +81,7 @@ Deno.test("histogram: in whatever order histograms are merged, the result is as 
   }
 });
 
-Deno.test("histogram: without numbers there are no percentiles, and a time that is negative counts as 0", () => {
+Deno.test("histogram: without numbers there are no percentiles, and a negative time counts as 0", () => {
   assertEquals(new Histogram().percentile(0.5), null);
   assertEquals(histogramOf([-5, 0]).percentile(1), 0);
 });
@@ -151,7 +151,7 @@ Deno.test("latency: percentiles of waiting and work over the last fifteen minute
   await pool.finished;
 });
 
-Deno.test("latency: of a queue that doesn't report its times, nothing is known", async () => {
+Deno.test("latency: for a queue that doesn't report its times, no latency is known", async () => {
   const inner = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
   const queue = Object.create(
     inner,
@@ -171,7 +171,7 @@ Deno.test("latency: of a queue that doesn't report its times, nothing is known",
   assertEquals([latency, oldestReadyMs], [null, null]);
 });
 
-Deno.test("latency: a dashboard that is disposed records nothing more", async () => {
+Deno.test("latency: a disposed dashboard records nothing more", async () => {
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
   const asked = new Asked({ queues: { images: { queue } } });
   queue.add("a");

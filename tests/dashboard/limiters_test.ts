@@ -60,7 +60,7 @@ Deno.test("limiters: the tree has names, options as text, and the tokens of buck
   });
 });
 
-Deno.test("limiters: a queue that the config does not know has none", () => {
+Deno.test("limiters: a queue that is not in the config has none", () => {
   const { config } = limitsFor(exponential);
   assertEquals([limitsOf(config, "others"), limitsOf(undefined, "images")], [undefined, undefined]);
 });
@@ -127,12 +127,12 @@ const decisions: [
 ];
 
 for (const [what, limiter, attempts, ago, dueInMs, by] of decisions) {
-  Deno.test(`limiters: which one decided: ${what}`, () => {
+  Deno.test(`limiters: the limiter that decided: ${what}`, () => {
     assertEquals(limitsFor(limiter).limits.decidedBy(attempts, ago, dueInMs), by);
   });
 }
 
-Deno.test("limiters: a bucket in debt decides where nobody knows since when an item is delayed", () => {
+Deno.test("limiters: a bucket in debt counts as the deciding limiter if the start of an item's delay is unknown", () => {
   const { config, limits } = limitsFor({ type: "max-of", limiters: [exponential, "api"] }, { api: bucket });
   config.bucket("api").take(3);
   for (let i = 0; i < 20; i++) config.bucket("api").take();
@@ -140,7 +140,7 @@ Deno.test("limiters: a bucket in debt decides where nobody knows since when an i
   assertEquals(limits.decidedBy(5, null, 9000), "/queues/images/limiter/limiters/0");
 });
 
-Deno.test("limiters: third-party ones may describe their delays, refuse to be made, or throw", () => {
+Deno.test("limiters: third-party limiters may describe their delays, fail to be created, or throw", () => {
   const define = (type: string, create: () => object) =>
     defineLimiter({ type, description: "One of the test.", options: {}, create: create as never });
   const limiter = { when: () => 0, forget() {}, numRequeues: () => 0 };
@@ -169,7 +169,7 @@ Deno.test("limiters: third-party ones may describe their delays, refuse to be ma
   assertEquals(["linear", "silent", "once", "broken", "uncounted", "by item"].map(by), [PATH, ...Array(5).fill(null)]);
 });
 
-Deno.test("limiters: a search asks only for the items it finds which limiter decided", async () => {
+Deno.test("limiters: a search computes the deciding limiter only for the items that it finds", async () => {
   using time = new FakeTime();
   let asked = 0;
   const next = () => {
@@ -208,7 +208,7 @@ Deno.test("limiters: groups are shown as the config defines them", () => {
   assertEquals(separatorOf({ limiter: { type: "per-group", separator: "@", limiter: exponential } }), "@");
 });
 
-Deno.test("limiters: what is shown follows the config when it is reloaded", async () => {
+Deno.test("limiters: the display follows the config when it is reloaded", async () => {
   using time = new FakeTime();
   const document = (baseDelay: string) => ({ queues: { images: { limiter: { ...exponential, baseDelay } } } });
   const config = loadConfig(document("1s"));

@@ -72,7 +72,7 @@ const pauseFor = ({ asked }: Pausable, duration: string | number) =>
   asked.post("api/queues/images/pause", { duration });
 
 for (const [engine, open] of [["memory", inMemory], ["shared", shared]] as const) {
-  Deno.test(`pauses, ${engine}: a pause with a duration says when it ends, and ends then`, async () => {
+  Deno.test(`pauses, ${engine}: a pause with a duration shows its end, and ends then`, async () => {
     using time = new FakeTime();
     await using opened = open();
     const [status, message] = await pauseFor(opened, "1h30m");
@@ -111,7 +111,7 @@ for (const [engine, open] of [["memory", inMemory], ["shared", shared]] as const
     }
   });
 
-  Deno.test(`pauses, ${engine}: another duration replaces the end, and so does none`, async () => {
+  Deno.test(`pauses, ${engine}: another duration, or none, replaces the end`, async () => {
     using time = new FakeTime();
     await using opened = open();
     await pauseFor(opened, "1h");
@@ -124,7 +124,7 @@ for (const [engine, open] of [["memory", inMemory], ["shared", shared]] as const
     assertEquals(opened.isPaused(), true);
   });
 
-  Deno.test(`pauses, ${engine}: a pause that someone ended is not said to end later`, async () => {
+  Deno.test(`pauses, ${engine}: a pause that someone ended shows no later end`, async () => {
     using time = new FakeTime();
     await using opened = open();
     await pauseFor(opened, "1h");
@@ -137,7 +137,7 @@ for (const [engine, open] of [["memory", inMemory], ["shared", shared]] as const
     assertEquals((await opened.asked.row()).pauseEndsInMs, null);
   });
 
-  Deno.test(`pauses, ${engine}: a pause ends when announced, even if the dashboard is gone by then`, async () => {
+  Deno.test(`pauses, ${engine}: a pause ends when announced, even if the dashboard has been disposed by then`, async () => {
     using time = new FakeTime();
     await using opened = open();
     await pauseFor(opened, "10s");
@@ -147,7 +147,7 @@ for (const [engine, open] of [["memory", inMemory], ["shared", shared]] as const
   });
 }
 
-Deno.test("pauses, in memory: a pause that someone has replaced is not said to end", async () => {
+Deno.test("pauses, in memory: a pause that someone has replaced shows no end", async () => {
   using time = new FakeTime();
   await using opened = inMemory();
   await pauseFor(opened, "10s");
@@ -159,7 +159,7 @@ Deno.test("pauses, in memory: a pause that someone has replaced is not said to e
   assertEquals((await opened.asked.row()).pauseEndsInMs, 10_000);
 });
 
-Deno.test("pauses, shared: an end that the server does not hear of is repeated", async () => {
+Deno.test("pauses, shared: an end that does not reach the server is repeated", async () => {
   using time = new FakeTime();
   const server = { isDown: false };
   await using opened = shared(server);

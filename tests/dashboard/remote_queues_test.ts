@@ -20,7 +20,7 @@ function engineOf({ product }: RemotePlace): string {
 
 for (const test of [onRedis, inFile]) {
   test(
-    "dashboard: a queue is shown with what is failing, delayed and ready, as all processes have it",
+    "dashboard: a queue is shown with the failing, delayed and ready items of all processes",
     async (place) => {
       await using queue = place.open({ name: uniqueName("images"), limiter });
       await queue.addAll(["tenant-7/bad", "tenant-7/2"]);
@@ -155,7 +155,7 @@ for (const test of [onRedis, inFile]) {
     assertEquals(await asked.post("api/queues/orders/retry", { key: "order-1" }), [200, "1 item is ready now."]);
   });
 
-  test("dashboard: what another kind of process added keeps nobody from seeing the rest", async (place) => {
+  test("dashboard: an item added by another kind of process doesn't hide the rest", async (place) => {
     const name = uniqueName("orders");
     await using texts = place.open({ name });
     await using queue = place.open<{ id: string }>({ name, keyOf: ({ id }) => id });
@@ -169,7 +169,7 @@ for (const test of [onRedis, inFile]) {
     assertEquals([runningItems.length, delayedItems.map(({ key }) => key), verdict], [1, ["order-1"], "healthy"]);
   });
 
-  test("dashboard: what fails and is due behind a thousand others is tried now and taken back", async (place) => {
+  test("dashboard: a failing item that is due behind a thousand others can be retried and taken back", async (place) => {
     interface Order {
       readonly id: string;
     }
@@ -191,7 +191,7 @@ for (const test of [onRedis, inFile]) {
   });
 
   test(
-    "dashboard: latencies are those of the items that this process takes, however old the items are",
+    "dashboard: latencies cover the items that this process takes, however old the items are",
     async (place) => {
       const HOUR = 3_600_000;
       const name = uniqueName("images");
@@ -328,7 +328,7 @@ for (const test of [onRedis, inFile]) {
 }
 
 fileTest(
-  "dashboard: while another program locks the file, the verdict says so, and its end is seen",
+  "dashboard: while another program locks the file, the verdict says so, and then recovers",
   async (folder) => {
     using _alive = keepAlive();
     await using queue = folder.open({ callTimeout: 100, onQueueError() {} });

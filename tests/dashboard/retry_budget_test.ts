@@ -51,12 +51,12 @@ Deno.test("retry budget: the verdict and the details say how many retries wait f
   assertEquals(reason.includes("2 retries wait for the retry budget"), true, reason);
 });
 
-Deno.test("retry budget: a queue without one says so in the details", async () => {
+Deno.test("retry budget: the details of a queue without a budget say so", async () => {
   using asked = new Asked({ queues: { pods: { queue: createRateLimitingQueue(createDefaultItemLimiter()) } } });
   assertEquals((await asked.details("pods")).blockedRetries, null);
 });
 
-Deno.test("retry budget: blocked retries are retried now, whatever an add does to them", async () => {
+Deno.test("retry budget: blocked retries can be retried now, with any addWhileDelayed", async () => {
   for (const addWhileDelayed of ["keep", "replace", "fold"] as const) {
     using time = new FakeTime();
     using started = await start(time, addWhileDelayed);

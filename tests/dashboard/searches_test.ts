@@ -79,7 +79,7 @@ Deno.test("searches: a cheap search gives its result at once to everyone", async
   assertEquals((await searches.find("a-1"))!.matching, 1);
 });
 
-Deno.test("searches: after one, none begins for nineteen times as long, whatever is asked for", async () => {
+Deno.test("searches: after a search, none begins for nineteen times as long as it took, whatever is requested", async () => {
   using time = new FakeTime();
   const { searches, at } = searchesOf({ time, takes: 50 });
   assertEquals((await searches.find("a"))!.matching, 10);
@@ -92,7 +92,7 @@ Deno.test("searches: after one, none begins for nineteen times as long, whatever
   assertEquals(at, [0, 1000]);
 });
 
-Deno.test("searches: short ones are counted together", async () => {
+Deno.test("searches: short searches are counted together", async () => {
   using time = new FakeTime();
   const { searches, at } = searchesOf({ time, takes: 1 });
   const began = Date.now();
@@ -103,7 +103,7 @@ Deno.test("searches: short ones are counted together", async () => {
   assert(at.length >= 400 && at.length <= 600, `${at.length} searches of 1 ms in ${Date.now() - began} ms`);
 });
 
-Deno.test("searches: of those who go on asking, the one that waits longest is next; the others are forgotten", async () => {
+Deno.test("searches: of the requests that are repeated, the one that waited longest is next; others are forgotten", async () => {
   using time = new FakeTime();
   const { searches } = searchesOf({ time, takes: 40 });
   assertEquals(await ask(time, searches, ["a", "b", "c", "d"], 8), [0, 1, 2, 3]);
@@ -112,7 +112,7 @@ Deno.test("searches: of those who go on asking, the one that waits longest is ne
   assert(known! >= 0 && known! <= 4, `known after ${known} s`);
 });
 
-Deno.test("searches: what was found is shown until there is something newer, unless it is old or changed", async () => {
+Deno.test("searches: a result is shown until there is a newer one, unless it is old or the queue changed", async () => {
   using time = new FakeTime();
   const { searches, at } = searchesOf({ time, takes: 1000 });
   await searches.find("a");
@@ -126,7 +126,7 @@ Deno.test("searches: what was found is shown until there is something newer, unl
   assertEquals(at.length, 2);
 });
 
-Deno.test("searches: one finds all of however many items, and lists those that are due first", async () => {
+Deno.test("searches: a search finds all matches among any number of items, and lists those that are due first", async () => {
   using _time = new FakeTime();
   const items = Array.from({ length: 200_001 }, (_, i) => ({ item: `a-${i}`, priority: 0, dueInMs: 300_000 - i }));
   const found = (await searchesIn(() => items).find("a-"))!;
@@ -134,7 +134,7 @@ Deno.test("searches: one finds all of however many items, and lists those that a
   assertEquals([found.items[0]!.key, found.items.at(-1)!.key], ["a-200000", "a-199001"]);
 });
 
-Deno.test("searches: one leaves timers their turn every few milliseconds", async () => {
+Deno.test("searches: a search lets timers run every few milliseconds", async () => {
   using time = new FakeTime();
   const items = Array.from({ length: 100 }, (_, i) => ({ item: i, priority: 0, dueInMs: i }));
   let inTurn = 0;
@@ -149,7 +149,7 @@ Deno.test("searches: one leaves timers their turn every few milliseconds", async
   assertEquals([turns.length, Math.max(...turns)], [25, 4]);
 });
 
-Deno.test("searches: one ends in time where texts take long to make, and gets further when they are there", async () => {
+Deno.test("searches: a search ends in time even if texts are slow to create, and gets further once they exist", async () => {
   using time = new FakeTime();
   const items = Array.from({ length: 3500 }, (_, i) => ({ item: `a-${i}`, priority: 0, dueInMs: i }));
   const made = new Set<unknown>();
@@ -173,7 +173,7 @@ Deno.test("searches: one ends in time where texts take long to make, and gets fu
   assertEquals(known, [null, null, null, 3500]);
 });
 
-Deno.test("searches: a server that fails, or does not answer, keeps nobody waiting", async () => {
+Deno.test("searches: a server that fails, or does not answer, delays no viewer", async () => {
   using time = new FakeTime();
   let answer: Promise<never[]> = Promise.reject(new Error("away"));
   let calls = 0;
@@ -186,7 +186,7 @@ Deno.test("searches: a server that fails, or does not answer, keeps nobody waiti
   assertEquals([await first, calls], [undefined, 2]);
 });
 
-Deno.test("details: while a search is not made yet, what is listed anyway is looked through", async () => {
+Deno.test("details: until a search has run, the listed items are searched", async () => {
   using time = new FakeTime();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
   for (let i = 0; i < 5000; i++) queue.addAfter(`order-${i}`, 1_000_000 + i);

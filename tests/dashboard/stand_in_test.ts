@@ -95,7 +95,7 @@ async function pass(time: FakeTime, ms: number): Promise<void> {
   }
 }
 
-Deno.test("shared queue: one call returns all, of all processes", async () => {
+Deno.test("shared queue: one call returns the state of all processes", async () => {
   const { queue, calls } = remote();
   const config = loadConfig({ queues: { orders: { throttle: { rate: 10, burst: 5 } } } });
   using asked = new Asked({ queues: { shown: { queue } }, config });
@@ -122,7 +122,7 @@ Deno.test("shared queue: one call returns all, of all processes", async () => {
   assertEquals(new Set(calls), new Set(["snapshot 0", "snapshot 200", "snapshot 1000"]));
 });
 
-Deno.test("shared queue: throttles are those of this process, whose limit the config sets, and there are no groups", async () => {
+Deno.test("shared queue: throttles are those of this process, the config sets their limits, and there are no groups", async () => {
   const { queue } = remote();
   const config = loadConfig({
     throttles: { slots: { type: "concurrency", limit: 4 }, pace: { rate: 1, burst: 2 } },
@@ -140,7 +140,7 @@ Deno.test("shared queue: throttles are those of this process, whose limit the co
   assertEquals((await asked.post("api/queues/shown/resume-group", { group: "a" }))[0], 422);
 });
 
-Deno.test("shared queue: pause, resume, retry and take back", async () => {
+Deno.test("shared queue: it can be paused and resumed, and its items can be retried and taken back", async () => {
   const { queue, calls } = remote();
   using asked = new Asked({ queues: { orders: { queue } } });
   assertMatch((await asked.post("api/queues/orders/pause"))[1], /^The queue "orders" is paused/);
@@ -157,7 +157,7 @@ Deno.test("shared queue: pause, resume, retry and take back", async () => {
 /** Keys of more items than the server lists. The item that is due last is listed as failing. */
 const MORE = [...Array.from({ length: 2000 }, (_, i) => `more/${i}`), "fails"];
 
-Deno.test("shared queue: however many are delayed, a text is retried now or taken back", async () => {
+Deno.test("shared queue: however many items are delayed, an item is retried or taken back by its text", async () => {
   const { queue, calls } = remote({ more: MORE });
   using asked = new Asked({ queues: { orders: { queue } } });
   await asked.details("orders");
@@ -173,7 +173,7 @@ Deno.test("shared queue: however many are delayed, a text is retried now or take
   assertEquals(acted, ["promoteDelayed more/1999", "cancelDelayed fails", "forget fails", "promoteDelayed more/1999"]);
 });
 
-Deno.test("shared queue: a text that is shown in part is found among those listed", async () => {
+Deno.test("shared queue: a shortened text is found among the listed items", async () => {
   const long = "x".repeat(1000);
   const { queue } = remote({ more: [long] });
   using asked = new Asked({ queues: { orders: { queue } } });
@@ -194,7 +194,7 @@ for (const [kind, options] of [["key", {}], ["text", { keyText: (item: string) =
   });
 }
 
-Deno.test("shared queue: a search says what it has looked at", async () => {
+Deno.test("shared queue: a search reports how many items it has checked", async () => {
   using _time = new FakeTime(); // in real time, a search on a busy machine could reach its time limit
   const { queue } = remote({ more: MORE });
   using asked = new Asked({ queues: { orders: { queue } } });
@@ -215,7 +215,7 @@ Deno.test("shared queue: a search says what it has looked at", async () => {
   ]);
 });
 
-Deno.test("shared queue: a server that refuses, is silent, or comes back", async () => {
+Deno.test("shared queue: the page follows a server that refuses, is silent, or comes back", async () => {
   using time = new FakeTime();
   const { queue, is } = remote();
   using asked = new Asked({ queues: { orders: { queue } } });
@@ -249,7 +249,7 @@ Deno.test("shared queue: a server that refuses, is silent, or comes back", async
   await watching.end();
 });
 
-Deno.test("shared queue: while a server is silent, all else is shown each second, and nobody waits for ever", async () => {
+Deno.test("shared queue: while a server is silent, everything else is updated each second, and no viewer waits forever", async () => {
   using time = new FakeTime();
   const { queue, is } = remote({ keepsGivenUp: true });
   using asked = new Asked({ queues: { orders: { queue } } });
@@ -279,7 +279,7 @@ Deno.test("shared queue: while a server is silent, all else is shown each second
   await watching.end();
 });
 
-Deno.test("shared queue: what is not known of a server that hangs is so at the times of its samples, and how long only grows", async () => {
+Deno.test("shared queue: while a server hangs, values are unknown at the times of its samples, and durations only grow", async () => {
   using time = new FakeTime();
   const { queue, is } = remote();
   using asked = new Asked({ queues: { orders: { queue } } });
@@ -308,7 +308,7 @@ Deno.test("shared queue: what is not known of a server that hangs is so at the t
   await watching.end();
 });
 
-Deno.test("shared queue: a pause is no time in which nothing was handed out", async () => {
+Deno.test("shared queue: a pause does not count as time in which nothing was handed out", async () => {
   using time = new FakeTime();
   const { queue } = remote({ processing: 0 });
   using asked = new Asked({ queues: { orders: { queue } } });
@@ -322,7 +322,7 @@ Deno.test("shared queue: a pause is no time in which nothing was handed out", as
   assertEquals((await asked.verdict())[0], "stuck");
 });
 
-Deno.test("shared queue: attempts of all processes are those that have ended", async () => {
+Deno.test("shared queue: the attempts of all processes count when they have ended", async () => {
   using time = new FakeTime();
   const { queue, numbers } = remote({ processing: 0 });
   using asked = new Asked({ queues: { orders: { queue } } });
@@ -333,7 +333,7 @@ Deno.test("shared queue: attempts of all processes are those that have ended", a
   assertEquals([verdict, reason.slice(0, 54)], ["failing", '5 of 10 attempts failed in the last 5 s, for example "']);
 });
 
-Deno.test("shared queue: what fails is selected by its error, of what the server lists, and the rest is counted", async () => {
+Deno.test("shared queue: failing items that the server lists are selected by error, and the rest are counted", async () => {
   using _time = new FakeTime();
   const { queue, calls } = remote({ more: MORE });
   using asked = new Asked({ queues: { orders: { queue } } });
@@ -360,7 +360,7 @@ Deno.test("shared queue: what fails is selected by its error, of what the server
   assertEquals(calls.filter((call) => !call.startsWith("snapshot")), ["promoteDelayed fails", "promoteDelayed a/1"]);
 });
 
-Deno.test("shared queue: errors are grouped while somebody looks, and each attempt is counted once", async () => {
+Deno.test("shared queue: errors are grouped while there are viewers, and each attempt is counted once", async () => {
   using time = new FakeTime();
   const { queue } = remote();
   using asked = new Asked({ queues: { orders: { queue } } });

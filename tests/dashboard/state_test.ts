@@ -121,7 +121,7 @@ Deno.test("state: a blocked item counts for the oldest ready item, on the page a
   queue.shutDown();
 });
 
-Deno.test("state: 180 samples are kept, five seconds apart, whether or not somebody looks", async () => {
+Deno.test("state: 180 samples are kept, five seconds apart, with or without viewers", async () => {
   using time = new FakeTime();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
   using asked = new Asked({ queues: { images: { queue } } });
@@ -139,7 +139,7 @@ Deno.test("state: 180 samples are kept, five seconds apart, whether or not someb
   assertEquals([trend.length, trend.at(-1)! > trend[0]!], [60, true]);
 });
 
-Deno.test("state: a backlog without workers is stuck after half a minute, and not while it is worked on", async () => {
+Deno.test("state: a backlog without workers is stuck after half a minute, and not while workers make progress", async () => {
   using time = new FakeTime();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
   using asked = new Asked({ queues: { images: { queue } } });
@@ -162,7 +162,7 @@ Deno.test("state: a backlog without workers is stuck after half a minute, and no
   assertEquals((await asked.verdict())[0], "healthy");
 });
 
-Deno.test("state: an outage, a poison item and a hot tenant are named", async () => {
+Deno.test("state: an outage, a poison item and a hot tenant are recognized", async () => {
   using time = new FakeTime();
   const { queue, pool } = start({ name: "orders" });
   using asked = new Asked({ queues: { orders: { queue, pool } } });
@@ -191,7 +191,7 @@ Deno.test("state: an outage, a poison item and a hot tenant are named", async ()
   await end(time, queue, pool);
 });
 
-Deno.test("state: a pause is shown, and so is one of the throttle", async () => {
+Deno.test("state: pauses of a queue and of a throttle are shown", async () => {
   using time = new FakeTime();
   const config = loadConfig({ queues: { images: { throttle: { rate: 100, burst: 1 } } } });
   const queue = config.queue<string>("images");
@@ -214,7 +214,7 @@ Deno.test("state: a pause is shown, and so is one of the throttle", async () => 
   await end(time, queue, pool);
 });
 
-Deno.test("details: lists show what is failing, running, delayed and ready, and find it by a part of the key", async () => {
+Deno.test("details: lists show failing, running, delayed and ready items, and find them by a part of the key", async () => {
   using time = new FakeTime();
   const { queue, pool } = start({ workers: { concurrency: 2 } });
   using asked = new Asked({ queues: { "a/b c": { queue, pool } } });
@@ -248,7 +248,7 @@ Deno.test("details: lists show what is failing, running, delayed and ready, and 
   await end(time, queue, pool);
 });
 
-Deno.test("details: a search finds what is delayed behind all that is listed", async () => {
+Deno.test("details: a search finds delayed items beyond the listed ones", async () => {
   using _time = new FakeTime();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
   using asked = new Asked({ queues: { images: { queue } } });
@@ -295,7 +295,7 @@ Deno.test("details: every item has a text, whatever it is and whatever keyText d
   ]]);
 });
 
-Deno.test("details: the text of an object is made once, however often it is looked at", async () => {
+Deno.test("details: the text of an object is created once, however often it is shown", async () => {
   using time = new FakeTime();
   const queue = createRateLimitingQueue<object>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
   let made = 0;
@@ -329,7 +329,7 @@ Deno.test("details: errors are one line, and short", async () => {
   await end(time, queue, pool);
 });
 
-Deno.test("state: a pause of the throttle is no time in which nothing was handed out", async () => {
+Deno.test("state: a pause of the throttle does not count as time in which nothing was handed out", async () => {
   using time = new FakeTime();
   const config = loadConfig({ queues: { images: { throttle: { rate: 100, burst: 1 } } } });
   const queue = config.queue<string>("images");

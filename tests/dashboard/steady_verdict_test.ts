@@ -13,28 +13,28 @@ function shown(...history: [seconds: number, verdict: Verdict][]): Verdict[] {
   return history.map(([seconds, verdict]) => steady.next(judged(verdict), seconds * 1000).verdict);
 }
 
-Deno.test("steady verdict: a worse one is shown at once, and a better one after ten seconds", () => {
+Deno.test("steady verdict: a worse verdict is shown at once, and a better one after ten seconds", () => {
   assertEquals(
     shown([0, "healthy"], [5, "failing"], [10, "healthy"], [14, "healthy"], [15, "healthy"]),
     ["healthy", "failing", "failing", "failing", "healthy"],
   );
 });
 
-Deno.test("steady verdict: a better one that doesn't last is never shown", () => {
+Deno.test("steady verdict: a better verdict that doesn't last is never shown", () => {
   assertEquals(
     shown([0, "stuck"], [5, "busy"], [9, "stuck"], [15, "busy"], [18, "failing"], [20, "busy"], [29, "busy"]),
     ["stuck", "stuck", "stuck", "stuck", "stuck", "failing", "busy"],
   );
 });
 
-Deno.test("steady verdict: what somebody does is shown at once", () => {
+Deno.test("steady verdict: the effect of an act is shown at once", () => {
   assertEquals(
     shown([0, "failing"], [1, "paused"], [2, "healthy"], [3, "unknown"], [4, "busy"]),
     ["failing", "paused", "healthy", "unknown", "busy"],
   );
 });
 
-Deno.test("steady verdict: the reason says that the queue is getting better, and what was before", () => {
+Deno.test("steady verdict: the reason says that the queue is getting better, and names the previous verdict", () => {
   const steady = new SteadyVerdict();
   steady.next(judged("failing"), 0);
   steady.next(judged("healthy"), 5000);
@@ -45,7 +45,7 @@ Deno.test("steady verdict: the reason says that the queue is getting better, and
 });
 
 for (let seed = 1; seed <= 50; seed++) {
-  Deno.test(`steady verdict: in any history, it is the worst one of ten seconds (seed ${seed})`, () => {
+  Deno.test(`steady verdict: in any history, it is the worst verdict of the last ten seconds (seed ${seed})`, () => {
     const random = randomNumbers(seed);
     const scale: Verdict[] = ["stuck", "failing", "busy", "healthy"];
     const steady = new SteadyVerdict();

@@ -53,7 +53,7 @@ function start(document: object, options: Partial<DashboardOptions> = {}) {
 /** Returns the members that say what a throttle does. */
 const shown = ({ name, type, limit, inUse, state, queues }: ThrottleRow) => [name, type, limit, inUse, state, queues];
 
-Deno.test("throttles: those of a config are listed with their types, states and queues, used or not", async () => {
+Deno.test("throttles: the throttles of a config are listed with types, states and queues, used or not", async () => {
   using _time = new FakeTime();
   using started = start({
     limiters: { tokens: { type: "bucket", rate: 5, burst: 2 } },
@@ -94,7 +94,7 @@ Deno.test("throttles: those of a config are listed with their types, states and 
   assertEquals(pace!.bucket, { rate: 1, burst: 1, tokens: 1, resumesInMs: 0 });
 });
 
-Deno.test("throttles: those at their limit come first, and before them those that let nothing start", async () => {
+Deno.test("throttles: those that allow no start come first, and then those at their limit", async () => {
   using _time = new FakeTime();
   using started = start({
     limiters: { later: limiter },
@@ -144,7 +144,7 @@ Deno.test("throttles: an open breaker is the reason why the backlog of each of i
   assertEquals((await row("nodes")).verdict, "busy"); // not stuck: its item has waited for 21 s
 });
 
-Deno.test("throttles: the time for which a breaker was open makes a queue not stuck when it may start again", async () => {
+Deno.test("throttles: a queue is not stuck because of the time for which its breaker was open", async () => {
   using time = new FakeTime();
   const clock = new HandClock();
   const throttle = createBreakerThrottle({ minAttempts: 1, openFor: "40s", clock });
@@ -175,7 +175,7 @@ Deno.test("throttles: the time for which a breaker was open makes a queue not st
   await pool.stop();
 });
 
-Deno.test("throttles: what is shown follows the config when it is reloaded", async () => {
+Deno.test("throttles: the display follows the config when it is reloaded", async () => {
   using time = new FakeTime();
   const document = (throttle: object) => ({ throttles: { api: throttle }, queues: { pods: { throttle: "api" } } });
   using started = start(document({ type: "concurrency", limit: 3 }));
@@ -187,7 +187,7 @@ Deno.test("throttles: what is shown follows the config when it is reloaded", asy
   assertEquals(api!.options["window"], "1 min");
 });
 
-Deno.test("throttles: those of code have no name, and one that throws or says nothing breaks nothing", async () => {
+Deno.test("throttles: throttles set in code have no name, and one that throws or reports nothing breaks nothing", async () => {
   const permit = { begin() {}, charge() {}, end() {} };
   const own: Record<string, Throttle> = {
     silent: { acquire: () => permit },
@@ -272,7 +272,7 @@ Deno.test("throttles: a limit and a group can't be changed with read-only access
   }
 });
 
-Deno.test("throttles: one that can't be set says how it is changed", async () => {
+Deno.test("throttles: if the limit of a throttle can't be set, the answer says how to change the throttle", async () => {
   using started = start({ queues: { images: { throttle: { type: "breaker" } } } });
   const reason = 'A throttle of type "breaker" is changed in the config: change and reload that.';
   assertEquals((await started.asked.details("images")).cannot, { throttle: reason });
@@ -311,7 +311,7 @@ Deno.test("throttles: whatever a snapshot contains, the page gets numbers and a 
   queue.shutDown();
 });
 
-Deno.test("throttles: one that is not a bucket can't be paused, and the answer names the queues to pause", async () => {
+Deno.test("throttles: a throttle that is not a bucket can't be paused, and the answer names the queues to pause", async () => {
   const gradient = { type: "gradient", max: 10 };
   using started = start({ queues: { images: { throttle: gradient }, texts: {} } });
   for (const [action, body] of [["pause-throttle", { duration: "1m" }], ["resume-throttle", {}]] as const) {
@@ -326,7 +326,7 @@ Deno.test("throttles: one that is not a bucket can't be paused, and the answer n
   ]);
 });
 
-Deno.test("throttles: a bucket doesn't take a limit, and the answer says what it takes", async () => {
+Deno.test("throttles: a bucket doesn't accept a limit, and the answer says what it accepts", async () => {
   using started = start({ queues: { images: { throttle: { rate: 1, burst: 1 } } } });
   assertEquals(await started.asked.post("api/queues/images/throttle", { limit: 8 }), [
     422,
@@ -335,7 +335,7 @@ Deno.test("throttles: a bucket doesn't take a limit, and the answer says what it
   ]);
 });
 
-Deno.test("throttles: those inside an all-of are changed and paused by their names", async () => {
+Deno.test("throttles: throttles inside an all-of are changed and paused by their names", async () => {
   using _time = new FakeTime();
   const acts: unknown[] = [];
   using started = start({

@@ -675,7 +675,7 @@ for (const [what, situation, verdict, reason] of cases) {
   });
 }
 
-Deno.test("verdict: a backlog of one tenant has a guide of its own", () => {
+Deno.test("verdict: a backlog of one tenant has its own guide", () => {
   const situation = { ...calm, ...ready(200, { workers: { ...workers, active: 4 } }) };
   assertEquals(judge(situation).guide, "the-backlog-grows");
   assertEquals(judge({ ...situation, hot: { name: "tenant-7", count: 195 }, listed: 200 }).guide, "one-tenant-floods");
@@ -696,7 +696,7 @@ function worst(...rows: ReturnType<typeof row>[]): number[] {
   return worstFirst(rows.map((row, place) => ({ ...row, place }))).map(({ place }) => place);
 }
 
-Deno.test("verdict: the worst come first, and those of one kind in their order", () => {
+Deno.test("verdict: the worst queues come first, and queues with the same verdict stay in their order", () => {
   const verdicts: Verdict[] = ["healthy", "busy", "paused", "unknown", "failing", "stuck", "healthy"];
   assertEquals(worst(...verdicts.map((verdict) => row(verdict))), [5, 4, 3, 2, 1, 0, 6]);
 });

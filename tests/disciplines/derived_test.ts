@@ -97,7 +97,7 @@ for (const type of disciplines.types()) {
 }
 
 for (const type of disciplines.types()) {
-  Deno.test(`the methods of a discipline ${type} can't be replaced, because they would not be called`, () => {
+  Deno.test(`replacing methods of a discipline ${type} is refused, because they would not be called`, () => {
     const discipline = disciplines.build(DESCRIBED[type]!);
     assertThrows(() => discipline.push = () => {}, TypeError);
   });

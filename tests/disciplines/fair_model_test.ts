@@ -129,7 +129,7 @@ for (
     ["priorities inside of each group, and one at once", 1, true],
   ] as const
 ) {
-  Deno.test(`fair: the order is that of rule 13, under random operations, with ${name}`, () => {
+  Deno.test(`fair: the order follows rule 13, under random operations, with ${name}`, () => {
     fc.assert(
       fc.property(operations, (operations) => {
         const groups: number[] = [];

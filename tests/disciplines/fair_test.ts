@@ -31,14 +31,14 @@ function addMany(queue: ReturnType<typeof fairQueue>["queue"], group: string, co
   for (let i = 0; i < count; i++) queue.add(`${group}/${i}`);
 }
 
-Deno.test("fair: groups take turns, however many items each has, and inside of one it is first in, first out", () => {
+Deno.test("fair: groups take turns, however many items each has; each group is first in, first out", () => {
   const { queue } = fairQueue();
   addMany(queue, "a", 4);
   addMany(queue, "b", 2);
   assertEquals(takeAll(queue), ["a/0", "b/0", "a/1", "b/1", "a/2", "a/3"]);
 });
 
-Deno.test("fair: a newcomer waits for one item of each group, though they had many turns", () => {
+Deno.test("fair: a newcomer waits for one item of each group, even if the groups had many turns", () => {
   const { queue } = fairQueue();
   addMany(queue, "a", 50);
   addMany(queue, "b", 50);
@@ -47,14 +47,14 @@ Deno.test("fair: a newcomer waits for one item of each group, though they had ma
   assertEquals(turns(queue, 6), "bcabca");
 });
 
-Deno.test("fair: weights say how many turns a group gets", () => {
+Deno.test("fair: weights set how many turns a group gets", () => {
   const { queue } = fairQueue({ weights: { a: 3, b: 0.5 } });
   for (const group of ["a", "b", "c"]) addMany(queue, group, 90);
   const [...order] = turns(queue, 90);
   assertEquals(["a", "b", "c"].map((group) => order.filter((each) => each === group).length), [60, 10, 20]);
 });
 
-Deno.test("fair: a group that had nothing to do saves nothing up", () => {
+Deno.test("fair: a group that was idle saves up no turns", () => {
   const { queue } = fairQueue();
   queue.add("a/x");
   addMany(queue, "b", 100);
@@ -63,7 +63,7 @@ Deno.test("fair: a group that had nothing to do saves nothing up", () => {
   assertEquals([...turns(queue, 20)].filter((group) => group === "a").length, 10);
 });
 
-Deno.test("fair: a group that adds its one item again and again gets its share of a backlog, and no more", () => {
+Deno.test("fair: a group that adds its only item again and again gets its share beside a backlog, and no more", () => {
   const { queue } = fairQueue();
   addMany(queue, "b", 1000);
   let mine = 0;
@@ -74,7 +74,7 @@ Deno.test("fair: a group that adds its one item again and again gets its share o
   assertEquals(mine, 250);
 });
 
-Deno.test("fair: no more of a group are processing at once than it may have, and the others go on", () => {
+Deno.test("fair: a group never has more processing items than its limit, and the other groups continue", () => {
   const { queue, discipline } = fairQueue({ maxPerGroup: 2 });
   addMany(queue, "a", 4);
   addMany(queue, "b", 1);
@@ -89,7 +89,7 @@ Deno.test("fair: no more of a group are processing at once than it may have, and
   assertEquals(take(queue).item, "a/2");
 });
 
-Deno.test("fair: what a freed group may be given is handed to a get that waits", async () => {
+Deno.test("fair: when an item of a group is done, a waiting get receives the next item of the group", async () => {
   const { queue } = fairQueue({ maxPerGroup: 1 });
   addMany(queue, "a", 2);
   const first = take(queue);
@@ -109,7 +109,7 @@ Deno.test("fair: an item that is added again while processing counts as processi
   assertEquals(takeAll(queue), ["a/1", "a/0"]);
 });
 
-Deno.test("fair: a group that was blocked does not make up for it", () => {
+Deno.test("fair: a group that was blocked gets no extra turns afterwards", () => {
   const { queue } = fairQueue({ maxPerGroup: 1 });
   addMany(queue, "a", 50);
   for (const group of ["b", "c", "d"]) addMany(queue, group, 50);
@@ -119,7 +119,7 @@ Deno.test("fair: a group that was blocked does not make up for it", () => {
   assertEquals([...turns(queue, 16)].filter((group) => group === "a").length, 4);
 });
 
-Deno.test("fair: each group has a discipline of its own inside, which gets every call", () => {
+Deno.test("fair: each group has its own inner discipline, which gets every call", () => {
   let made = 0;
   const within = () => {
     made++;
@@ -135,7 +135,7 @@ Deno.test("fair: each group has a discipline of its own inside, which gets every
   assertEquals(takeAll(queue), ["a/2", "b/high", "a/0", "b/0", "a/1", "b/1"]);
 });
 
-Deno.test("fair: within fair, the bounds of both hold", () => {
+Deno.test("fair: inside another fair discipline, the bounds of both hold", () => {
   const discipline = createFairDiscipline<string>({
     groupOf: (key) => key[0],
     maxPerGroup: 3,
@@ -155,7 +155,7 @@ Deno.test("fair: within fair, the bounds of both hold", () => {
   assertEquals(takeAll(queue).toSorted(), ["aw1", "ax2", "bx2"]);
 });
 
-Deno.test("fair: an inner discipline is called when its items are done, also where groups have no bound", () => {
+Deno.test("fair: an inner discipline is told when its items are done, even if groups have no limit", () => {
   const discipline = createFairDiscipline<string>({
     groupOf: (key) => key[0],
     within: () => createFairDiscipline({ groupOf: (key: string) => key[1], maxPerGroup: 1 }),
@@ -166,7 +166,7 @@ Deno.test("fair: an inner discipline is called when its items are done, also whe
   assertEquals(takeAll(queue), ["ax1", "ax2", "ax3"]);
 });
 
-Deno.test("fair: a discipline inside is touched for what is ready, and not for what was handed out", () => {
+Deno.test("fair: an inner discipline is touched for ready items, and not for items that were handed out", () => {
   const touched: unknown[] = [];
   class Noting extends PlainLifo<number> {
     override touch(entry: ReadyEntry<number>) {
@@ -183,7 +183,7 @@ Deno.test("fair: a discipline inside is touched for what is ready, and not for w
   assertEquals(touched, [0]);
 });
 
-Deno.test("fair: an entry that was handed out is not touched, and one that is ready is not done", () => {
+Deno.test("fair: touch ignores an entry that was handed out, and done ignores a ready entry", () => {
   const discipline = createFairDiscipline<number>({
     groupOf: () => "a",
     maxPerGroup: 2,
@@ -204,7 +204,7 @@ Deno.test("fair: an entry that was handed out is not touched, and one that is re
   assertEquals([discipline.length, discipline.pop(), discipline.blocked], [1, second, 0]);
 });
 
-Deno.test("fair: an entry that was handed out although it was refused is gone, and takes no other's place", () => {
+Deno.test("fair: an entry that was handed out before its push failed is gone, and takes no other entry's place", () => {
   let isFailing = true;
   class Eager extends PlainLifo<number> {
     override push(entry: ReadyEntry<number>) {
@@ -225,7 +225,7 @@ Deno.test("fair: an entry that was handed out although it was refused is gone, a
   assertEquals([discipline.pop(), discipline.pop(), discipline.pop()], [fourth, third, undefined]);
 });
 
-Deno.test("fair: what makes the discipline inside may add to the queue, even to the same group", () => {
+Deno.test("fair: the function that makes the inner discipline may add to the queue, even to the same group", () => {
   let made = 0;
   const { queue, discipline } = fairQueue({
     maxPerGroup: 1,
@@ -240,7 +240,7 @@ Deno.test("fair: what makes the discipline inside may add to the queue, even to 
   assertEquals(takeAll(queue).toSorted(), ["a/inner", "a/later", "a/outer"]);
 });
 
-Deno.test("fair: the group is asked for when an item becomes ready, and only then", () => {
+Deno.test("fair: groupOf is called when an item becomes ready, and only then", () => {
   const asked: string[] = [];
   const groupOf = ({ id, group }: { id: number; group: string }) => {
     asked.push(`${id} ${group}`);
@@ -260,7 +260,7 @@ Deno.test("fair: the group is asked for when an item becomes ready, and only the
   assertEquals([asked, queue.length], [["1 a", "1 c"], 1]);
 });
 
-Deno.test("fair: a key without the separator is a group by itself, and one that is no text is refused", () => {
+Deno.test("fair: a key without the separator is its own group, and a key that is not a string is refused", () => {
   const queue = createWorkQueue<unknown>({ discipline: createFairDiscipline({ separator: "::" }) });
   for (const key of ["a::1", "a::2", "b", "::x", "a:3"]) queue.add(key);
   assertEquals(takeAll(queue), ["a::1", "b", "::x", "a:3", "a::2"]);
@@ -280,7 +280,7 @@ Deno.test("fair: with keyOf, the separator is looked for in the key", () => {
   assertEquals(takeAll(queue).map(({ key }) => key), ["a/1", "b/1", "a/2"]);
 });
 
-Deno.test("fair: groups may be anything that a Map has as keys, and weights find numbers too", () => {
+Deno.test("fair: groups may be any keys of a Map, and weights also match numbers", () => {
   const groups: unknown[] = [NaN, 7, undefined, Symbol.iterator];
   const queue = createWorkQueue<number>({
     discipline: createFairDiscipline({ groupOf: (i) => groups[i % 4], weights: { 7: 2 } }),
@@ -289,7 +289,7 @@ Deno.test("fair: groups may be anything that a Map has as keys, and weights find
   assertEquals(takeAll(queue).map((i) => i % 4).join(""), "012310231023");
 });
 
-Deno.test("fair: when its groupOf or its within throws, the item is not there, and nothing else is lost", () => {
+Deno.test("fair: if groupOf or within throws, the item is not added, and nothing else is lost", () => {
   let isFailing = false;
   const discipline = createFairDiscipline<string>({
     groupOf: (key) => {
@@ -310,14 +310,14 @@ Deno.test("fair: when its groupOf or its within throws, the item is not there, a
   assertEquals([queue.length, takeAll(queue)], [2, ["a2", "a1"]]);
 });
 
-Deno.test("fair: a within that makes no discipline is refused when it is asked", () => {
+Deno.test("fair: a `within` that doesn't return a discipline is refused when it is called", () => {
   const queue = createWorkQueue<string>({
     discipline: createFairDiscipline({ separator: "/", within: (() => ({})) as never }),
   });
   assertThrows(() => queue.add("a"), TypeError, "'within' created something that is not a queue discipline");
 });
 
-Deno.test("fair: what an inside discipline fails to do costs nobody a turn", () => {
+Deno.test("fair: an error of an inner discipline costs no group a turn", () => {
   class Failing extends PlainLifo<string> {
     override pop() {
       if (fails) throw new Error("not now");
@@ -333,7 +333,7 @@ Deno.test("fair: what an inside discipline fails to do costs nobody a turn", () 
   assertEquals(takeAll(queue).map((key) => key[0]).join("").length, 3);
 });
 
-Deno.test("fair: what comes next can be seen, and nothing changes by that", () => {
+Deno.test("fair: peeking shows the next items and changes nothing", () => {
   const { queue, discipline } = fairQueue({
     weights: { a: 2 },
     maxPerGroup: 40,
@@ -348,13 +348,13 @@ Deno.test("fair: what comes next can be seen, and nothing changes by that", () =
   assertEquals(takeAll(queue), seen);
 });
 
-Deno.test("fair: where the order inside of a group is not known, the list of what comes next ends", () => {
+Deno.test("fair: the list of next items ends where the order inside a group is unknown", () => {
   const { queue, discipline } = fairQueue({ within: () => new PlainLifo() });
   addMany(queue, "a", 2);
   assertEquals(discipline.peek!(5), []);
 });
 
-Deno.test("fair: of groups at rest nothing is left", () => {
+Deno.test("fair: idle groups leave nothing in memory", () => {
   const within: WeakRef<object>[] = [];
   const discipline = createFairDiscipline<number>({
     groupOf: (i) => i < 0 ? "backlog" : i,
@@ -382,7 +382,7 @@ Deno.test("fair: of groups at rest nothing is left", () => {
   assertEquals(within.length, 300 + 1 + 10 + 1);
 });
 
-Deno.test("fair: once all groups are idle, the order is that of a new discipline, ties included", () => {
+Deno.test("fair: once all groups are idle, the order is the same as in a new discipline, also for ties", () => {
   const options = { weights: { a: 3, b: 7, c: 0.3 } };
   const orderOf = (queue: ReturnType<typeof fairQueue>["queue"]) => {
     for (const group of ["a", "b", "c", "d"]) addMany(queue, group, 60);
@@ -393,7 +393,7 @@ Deno.test("fair: once all groups are idle, the order is that of a new discipline
   assertEquals(orders, Array(5).fill(orderOf(fairQueue(options).queue)));
 });
 
-Deno.test("fair: of ever-new groups beside a backlog, those that were served last are remembered, and not all", () => {
+Deno.test("fair: while new groups come and go beside a backlog, only the latest of them are remembered", () => {
   let made = 0;
   const within = () => {
     made++;
@@ -433,7 +433,7 @@ Deno.test("fair: very many groups, one after the other beside a backlog, each ge
   assertEquals(queue.length, 50_001);
 });
 
-Deno.test("fair: from a config, with another discipline inside, which each group has for itself", () => {
+Deno.test("fair: a config can give each group its own inner discipline", () => {
   const config: DisciplineConfig = {
     type: "fair",
     separator: "/",
@@ -447,7 +447,7 @@ Deno.test("fair: from a config, with another discipline inside, which each group
   assertEquals(takeAll(queue), ["a/2", "b/3", "b/2", "a/1", "b/1"]);
 });
 
-Deno.test("fair: options that make no sense are refused", () => {
+Deno.test("fair: invalid options are refused", () => {
   const groupOf = () => "a";
   const cases: [options: object, message: string][] = [
     [{}, "one of 'groupOf' and 'separator' must be given, and not both"],
@@ -483,7 +483,7 @@ Deno.test("fair: options that make no sense are refused", () => {
   });
 });
 
-Deno.test("the default registry has the disciplines that come with this module", () => {
+Deno.test("the default registry has the built-in disciplines", () => {
   assertEquals(disciplines.types(), builtInDisciplines.map(({ example }) => example.type));
   assertStrictEquals(disciplines.extend().get("fair"), disciplines.get("fair"));
 });

@@ -18,7 +18,7 @@ function setUp(options: Omit<FairOptions<string>, "groupOf" | "separator">, time
   return { clock, queue, counts };
 }
 
-Deno.test("rule 13: each group has a rate and a burst, and other groups go on", () => {
+Deno.test("rule 13: each group has a rate and a burst, and other groups continue", () => {
   const { clock, queue, counts } = setUp({ ratePerGroup: { rate: 2, burst: 3 } });
   for (let i = 0; i < 10; i++) queue.add(`a/${i}`);
   queue.add("b/0");
@@ -50,7 +50,7 @@ Deno.test("rule 13: get is served at the moment of each token, with one timer fo
   }
 });
 
-Deno.test("rule 13: rounding makes no token late, by a timer or without", () => {
+Deno.test("rule 13: rounding delays no token, with or without a timer", () => {
   const { clock, queue, counts } = setUp({ ratePerGroup: { rate: 3, burst: 10 } });
   for (let i = 0; i < 20; i++) queue.add(`a/${i}`);
   assertEquals(takeAll(queue).length, 10);
@@ -66,13 +66,13 @@ Deno.test("rule 13: rounding makes no token late, by a timer or without", () => 
   assertEquals(other.clock.delays, [1]);
 });
 
-Deno.test("rule 13: a group that has its whole burst names no time", () => {
+Deno.test("rule 13: a group with its whole burst reports no time", () => {
   const discipline = createFairDiscipline<string>({ separator: "/", ratePerGroup: { rate: 1, burst: 2 } });
   for (let i = 0; i < 5; i++) discipline.push({ key: `a/${i}`, item: `a/${i}`, priority: 0, readyAt: 0 });
   assertEquals([discipline.length, discipline.blocked, discipline.nextChangeAt], [2, 3, Infinity]);
 });
 
-Deno.test("rule 13: retries and items added again take tokens as well, and what is handed back too", () => {
+Deno.test("rule 13: retries, items added again and items handed back take tokens too", () => {
   const { clock, queue, counts } = setUp({ ratePerGroup: { rate: 1, burst: 1 } });
   queue.add("a/0");
   const lease = take(queue);
@@ -102,7 +102,7 @@ Deno.test("rule 13: a rate applies beside maxPerGroup, pauses and an inner disci
   assertEquals([counts(), takeAll(queue)], [[1, 2], ["a/2", "a/1"]]);
 });
 
-Deno.test("rule 13: a group's rate is forgotten only when its burst is full, and a group at rest is forgotten", () => {
+Deno.test("rule 13: a group's rate is forgotten only when its burst is full; then the idle group is forgotten", () => {
   const made: number[] = [];
   const within = () => {
     made.push(made.length);
@@ -128,7 +128,7 @@ Deno.test("rule 13: a group's rate is forgotten only when its burst is full, and
   assertEquals([counts(), made.length], [[2, 0], 20_002]); // forgotten, and made again
 });
 
-Deno.test("rule 13: a rate in a document, checked, and refused with a reason", () => {
+Deno.test("rule 13: a rate in a document is checked, and refused with a reason", () => {
   const clock = new HandClock();
   const config = { type: "fair", separator: "/", ratePerGroup: { rate: 1, burst: 2 } } as const;
   const queue = createWorkQueue<string>({ clock, discipline: disciplines.build(config) });

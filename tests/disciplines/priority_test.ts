@@ -15,7 +15,7 @@ function queueWith(discipline: QueueDiscipline<string>) {
   return { clock, queue: createWorkQueue<string>({ discipline, clock }) };
 }
 
-Deno.test("priority: what became ready at once is handed out by priority, and in turn within one", () => {
+Deno.test("priority: items that became ready at once are handed out by priority, and equal priorities in order", () => {
   const { queue } = queueWith(createPriorityDiscipline());
   queue.add("low", { priority: -5 });
   queue.add("a");
@@ -25,7 +25,7 @@ Deno.test("priority: what became ready at once is handed out by priority, and in
   assertEquals(takeAll(queue), ["highest", "high", "a", "b", "low"]);
 });
 
-Deno.test("priority: each point is worth a head start, so that what is urgent and came too late goes last", () => {
+Deno.test("priority: each point is worth a head start, so an urgent item that came too late goes last", () => {
   const { queue, clock } = queueWith(createPriorityDiscipline({ min: 0, max: 10, maxHeadStart: "10s" }));
   queue.add("low");
   clock.time = 2999;
@@ -37,7 +37,7 @@ Deno.test("priority: each point is worth a head start, so that what is urgent an
   assertEquals(takeAll(queue), ["most urgent", "sooner", "low", "too late"]);
 });
 
-Deno.test("priority: one of the lowest is handed out before whatever comes after the longest head start", () => {
+Deno.test("priority: an item of the lowest priority goes before every item that comes after the longest head start", () => {
   const { queue, clock } = queueWith(createPriorityDiscipline({ maxHeadStart: "1m" }));
   queue.add("low", { priority: -100 });
   const order: string[] = [];
@@ -53,7 +53,7 @@ Deno.test("priority: one of the lowest is handed out before whatever comes after
   assertEquals([all[at - 1], all[at + 1]], ["high 58 1", "high 59 0"]);
 });
 
-Deno.test("priority: beyond the bounds counts as the bound", () => {
+Deno.test("priority: a priority beyond the bounds counts as the bound", () => {
   const { queue } = queueWith(createPriorityDiscipline({ min: -1, max: 1 }));
   queue.add("low", { priority: -1 });
   queue.add("lowest", { priority: -99 });
@@ -62,7 +62,7 @@ Deno.test("priority: beyond the bounds counts as the bound", () => {
   assertEquals(takeAll(queue), ["high", "highest", "low", "lowest"]);
 });
 
-Deno.test("priority: the closest and the furthest bounds make a difference, too", () => {
+Deno.test("priority: the order is right with the closest and the furthest bounds", () => {
   for (const [min, max] of [[0, 1e-6], [-1e9, 1e9]] as const) {
     const { queue } = queueWith(createPriorityDiscipline({ min, max }));
     queue.add("low", { priority: min });
@@ -72,7 +72,7 @@ Deno.test("priority: the closest and the furthest bounds make a difference, too"
   }
 });
 
-Deno.test("priority: an item that is added again with a higher priority keeps its age, and a lower one changes nothing", () => {
+Deno.test("priority: adding an item again with a higher priority keeps its age; a lower priority changes nothing", () => {
   const { queue, clock } = queueWith(createPriorityDiscipline({ min: 0, max: 10, maxHeadStart: "10s" }));
   queue.add("old");
   clock.time = 1000;
@@ -82,13 +82,13 @@ Deno.test("priority: an item that is added again with a higher priority keeps it
   assertEquals(takeAll(queue), ["old", "urgent"]);
 });
 
-Deno.test("priority: without a head start, it is first in, first out", () => {
+Deno.test("priority: without a head start, the order is first in, first out", () => {
   const { queue } = queueWith(createPriorityDiscipline({ maxHeadStart: 0 }));
   ["a", "b", "c"].forEach((item, priority) => queue.add(item, { priority }));
   assertEquals(takeAll(queue), ["a", "b", "c"]);
 });
 
-Deno.test("priority: strict, the highest goes first however long the others wait, and one that is raised goes last among equals", () => {
+Deno.test("priority: strict: the highest goes first however long the others wait, and a raised item goes last among equals", () => {
   for (const maxHeadStart of [Infinity, "unlimited"]) {
     const { queue, clock } = queueWith(createPriorityDiscipline({ maxHeadStart }));
     queue.add("low", { priority: -100 });
@@ -101,7 +101,7 @@ Deno.test("priority: strict, the highest goes first however long the others wait
   }
 });
 
-Deno.test("priority: from a config", () => {
+Deno.test("priority: a config creates the discipline", () => {
   const discipline = disciplines.build<string>({ type: "priority", min: 0, max: 1, maxHeadStart: "1s" });
   const { queue, clock } = queueWith(discipline);
   queue.add("low");
@@ -110,7 +110,7 @@ Deno.test("priority: from a config", () => {
   assertEquals(takeAll(queue), ["high", "low"]);
 });
 
-Deno.test("priority: options that make no sense are refused, in code and in a config alike", () => {
+Deno.test("priority: invalid options are refused, in code and in a config", () => {
   const cases: [options: object, path: string, message: string][] = [
     [{ min: 5, max: 5 }, "/max", "'max' must be greater than 'min' by at least 0.000001, got 5"],
     [{ min: 200 }, "/max", "'max' must be greater than 'min' by at least 0.000001, got 100"],
@@ -183,7 +183,7 @@ const operation = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("wait" as const), ms: fc.constantFrom(1, 2, 4, 16, -2, -8) }) },
 );
 
-Deno.test("priority: the order is that of rule 12, under random operations", () => {
+Deno.test("priority: under random operations, the order follows rule 12", () => {
   const headStart = fc.constantFrom(0, 6, 24, Infinity);
   fc.assert(
     fc.property(
@@ -221,7 +221,7 @@ Deno.test("priority: the order is that of rule 12, under random operations", () 
   );
 });
 
-Deno.test("priority: the order is that of rule 12 also with thousands of priorities, again and again", () => {
+Deno.test("priority: with thousands of priorities, again and again, the order follows rule 12", () => {
   const random = randomNumbers(12);
   for (const headStart of [4000, Infinity]) {
     const discipline = createPriorityDiscipline<number>({ min: 0, max: 4000, maxHeadStart: headStart });
@@ -257,7 +257,7 @@ Deno.test("priority: the order is that of rule 12 also with thousands of priorit
   }
 });
 
-Deno.test("rule 14: priority: of priorities that came one after the other, no more than 1,024 are kept", () => {
+Deno.test("rule 14: priority: of priorities that came one after the other, at most 1,024 are kept", () => {
   const { set } = Map.prototype;
   const priorities = new Set<Map<unknown, unknown>>();
   Map.prototype.set = function (key, value) {
@@ -276,7 +276,7 @@ Deno.test("rule 14: priority: of priorities that came one after the other, no mo
   }
 });
 
-Deno.test("priority: an entry that is not there, or no more, is not touched", () => {
+Deno.test("priority: touch ignores an entry that was never in the order, or has left it", () => {
   const made = new Entries();
   const discipline = createPriorityDiscipline<number>();
   const [gone, there, never] = [made.next(0), made.next(0), made.next(50)];
@@ -291,7 +291,7 @@ Deno.test("priority: an entry that is not there, or no more, is not touched", ()
   assertEquals([discipline.pop()?.key, discipline.pop()?.key, discipline.pop()], [3, 1, undefined]);
 });
 
-Deno.test("rule 12: the order holds with the longest head start and any longer one, which count as 100 years, however far the priorities are from 0", () => {
+Deno.test("rule 12: head starts of 100 years or more count as 100 years, however far the priorities are from 0", () => {
   const hundredYears = 36_525 * 86_400_000;
   const bounds = [[-1e9, 1e9], [1e9 - 1e-3, 1e9], [-1e9, -1e9 + 1]] as const;
   const headStarts = [hundredYears, 1e13, 1e300, Number.MAX_VALUE];

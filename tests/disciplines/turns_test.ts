@@ -8,7 +8,7 @@ class Named extends Taker<Named> {
   }
 }
 
-Deno.test("turns: takers go by start, equal ones in the order in which their turns were set, whatever is removed", () => {
+Deno.test("turns: takers go by start, and equal starts in the order in which they were set, whatever is removed", () => {
   const random = randomNumbers(8);
   for (const [takers, furthest] of [[3, 2], [30, 3], [30, 1000]] as const) {
     const all = Array.from({ length: takers }, (_, name) => new Named(name));

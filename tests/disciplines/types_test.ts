@@ -15,7 +15,7 @@ import {
 import { assertType, type Same } from "../helpers.ts";
 import { Lifo } from "../queue_helpers.ts";
 
-Deno.test("types: a discipline that was made without a type is for items of any type, in each layer", () => {
+Deno.test("types: a discipline made without a type takes items of any type, in each layer", () => {
   const fair = createFairDiscipline({ separator: "/" });
   assertType<Same<typeof fair, QueueDiscipline<unknown>>>();
   const priority = createPriorityDiscipline();
@@ -38,7 +38,7 @@ Deno.test("types: a discipline that was made without a type is for items of any 
   assertEquals([...queues, untyped].map(({ length }) => length), [0, 0, 0, 0, 0, 1]);
 });
 
-Deno.test("types: a discipline for items of one type says which the queue has", () => {
+Deno.test("types: a discipline for items of one type sets the type of the queue", () => {
   const strings = createWorkQueue({ discipline: new Lifo<string>() });
   assertType<Same<typeof strings, WorkQueue<string>>>();
   const fair = createWorkQueue({ discipline: createFairDiscipline({ groupOf: (key: string) => key[0] }) });

@@ -47,7 +47,7 @@ function withoutSummaries(text: string): string {
   return text.replace(/^(Distinct items|Items) [^]*?^Work time .*\n/gm, "");
 }
 
-Deno.test(`${PAGE}: each script prints what is shown below it`, async () => {
+Deno.test(`${PAGE}: each script prints the output shown below it`, async () => {
   await using server = REDIS_SERVER === undefined ? undefined : await RedisServer.start();
   if (server !== undefined) {
     const errors = { "a.jpg": "no such file", "b.jpg": "no such file", "c.jpg": "HTTP 503" };
@@ -103,7 +103,7 @@ function optionsInScripts(name: string): string[] {
   return args.filter((arg) => arg.startsWith("-"));
 }
 
-Deno.test(`${PAGE}: what stands beside the lines of xargs and GNU parallel can be run`, async () => {
+Deno.test(`${PAGE}: the replacements of lines of xargs and GNU parallel can be run`, async () => {
   const { workspace, run } = await openShell();
   await using _ = workspace;
   workspace.write("list", "a.txt\nb.txt\n");

@@ -43,7 +43,7 @@ function permissionsIn(manifests: readonly Manifest[]): Set<string> {
   );
 }
 
-Deno.test("deploy.yaml grants what the controller sends, and nothing else", async () => {
+Deno.test("deploy.yaml grants the permissions that the controller uses, and no others", async () => {
   using time = new FakeTime();
   const manifests = parseAllDocuments(read("deploy.yaml")).map((document) => document.toJS() as Manifest);
   const cluster = fakeCluster({ resources: [definition] });

@@ -42,7 +42,7 @@ Deno.test("an editor finds nothing wrong with the example", async () => {
   assertEquals(await markedIn(text), []);
 });
 
-Deno.test("an editor marks what is wrong, and nothing else", async () => {
+Deno.test("an editor marks errors, and nothing else", async () => {
   const mistakes: [before: string, after: string, marked: string][] = [
     [`"burst": 5`, `"burst": 5, "brust": 5`, `"brust"`],
     [`"rate": 10`, `"rate": -10`, "-10"],
@@ -52,7 +52,7 @@ Deno.test("an editor marks what is wrong, and nothing else", async () => {
   for (const [before, after, marked] of mistakes) assertEquals(await markedIn(edited(before, after)), [marked]);
 });
 
-Deno.test("an editor completes the type of a limiter to each that there is, and says what it does", async () => {
+Deno.test("an editor completes the type of a limiter to each type, and describes it", async () => {
   for (const place of [`"type": "|bucket"`, `"type": |`]) {
     const offered = await offeredAt(edited(`"type": "bucket", "rate": 10, "burst": 5`, place));
     const expected = limiters.types().map((type) => [`"${type}"`, limiters.get(type)!.description] as const);
@@ -72,7 +72,7 @@ Deno.test("an editor offers a limiter's options once its type is there, each wit
   assertEquals([...offered.keys()], ["type"]);
 });
 
-Deno.test("an editor completes a discipline and its options, and those of one inside of it", async () => {
+Deno.test("an editor completes a discipline and its options, and those of an inner one", async () => {
   const types = disciplines.types().map((type) => [`"${type}"`, disciplines.get(type)!.description] as const);
   const places = [
     (inner: string) => inner,

@@ -40,7 +40,7 @@ const WITHOUT_CODE = [
   "packages/redis/scripts/declare.ts",
 ];
 
-Deno.test("docs/errors.md: the table has every code with its meaning, and says what to do", async () => {
+Deno.test("docs/errors.md: the table has every code with its meaning and what to do", async () => {
   const tokens = tokensOf(await Deno.readTextFile(new URL("docs/errors.md", root)));
   const table = tokens.find((token): token is Tokens.Table => token.type === "table")!;
   const rows = table.rows.map((cells) => cells.map(({ text }) => text));

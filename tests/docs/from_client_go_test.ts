@@ -50,7 +50,7 @@ const CONTROLLERS = `
   HandleCrash HandleCrashWithContext HandleCrashWithLogger
 `;
 
-Deno.test("docs/from-client-go.md names all that its Go packages export, and what controllers use with them", async () => {
+Deno.test("docs/from-client-go.md names all exports of its Go packages, and the parts that controllers use with them", async () => {
   const page = await Deno.readTextFile(new URL("../../docs/from-client-go.md", import.meta.url));
   const rows = page.split("\n").filter((line) => line.startsWith("|"));
   const words = new Set(rows.map((row) => row.split(" | ")[0]).join(" ").match(/\w+/g));

@@ -7,12 +7,12 @@ import { files } from "../../docs/generate/files.ts";
 const root = new URL("../../", import.meta.url);
 
 for (const [path, make] of Object.entries(files)) {
-  Deno.test(`${path} is what 'deno task generate' writes`, async () => {
+  Deno.test(`${path} is the output of 'deno task generate'`, async () => {
     assertEquals(await Deno.readTextFile(new URL(path, root)), await make());
   });
 }
 
-Deno.test("the README shows where the schema is in a clone, and the config reference where that of this version will be", async () => {
+Deno.test("the README has the path of the schema in a clone, and the future address of this version's config reference", async () => {
   assert((await Deno.readTextFile(new URL("README.md", root))).includes('"$schema": "./schema/workqueue.schema.json"'));
   assert((await Deno.readTextFile(new URL("docs/config.md", root))).includes(`\n\`${schemaUrl()}\`.\n`));
 });

@@ -130,7 +130,7 @@ async function shell(script: string, cwd: string): Promise<string> {
 const ignore = Deno.build.os === "windows" || !hasCurl; // Windows has no SIGINT
 
 Deno.test({
-  name: `${PAGE}: on Deno, each program compiles, and each command prints what is shown`,
+  name: `${PAGE}: on Deno, each program compiles, and each command prints the output shown`,
   ignore,
   fn: async () => {
     using project = new Project();
@@ -145,7 +145,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: `${PAGE}: on Bun, each command prints what is shown`,
+  name: `${PAGE}: on Bun, each command prints the output shown`,
   ignore,
   fn: async () => {
     using project = new Project();

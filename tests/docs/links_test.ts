@@ -37,7 +37,7 @@ const AT_REGISTRIES = /^https:\/\/(jsr\.io|npmjs\.com\/package|www\.npmjs\.com\/
 for (const page of pages) {
   const text = read(page);
 
-  Deno.test(`${page}: what it links to is there`, () => {
+  Deno.test(`${page}: the targets of its links exist`, () => {
     assertEquals(relativeLinks(text).flatMap((href) => problemsOf(href, new URL(page, ROOT))), []);
     assertEquals(linksOf(text).filter((href) => AT_REGISTRIES.test(href)), []);
   });

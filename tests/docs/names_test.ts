@@ -148,7 +148,7 @@ Deno.test("each name of another product is on its page", () => {
   }
 });
 
-Deno.test("the test of names finds what doesn't exist, and accepts what does", () => {
+Deno.test("the test of names finds names that don't exist, and accepts names that do", () => {
   const found = (code: string) => unknownNames(code, false, () => false);
   assertEquals(found("config.createQueue(name)"), ["config.createQueue"]);
   assertEquals(found("queue.addLater(item)"), ["queue.addLater"]);
@@ -214,7 +214,7 @@ for (const page of pages) {
   });
 }
 
-Deno.test("the test of commands finds what doesn't exist, and accepts what does", () => {
+Deno.test("the test of commands finds commands that don't exist, and accepts commands that do", () => {
   assertEquals(unknownCommands("workqueue start --queue a"), ["workqueue start"]);
   assertEquals(unknownCommands("workqueue status --watch"), ["workqueue status --watch"]);
   assertEquals(unknownCommands("workqueue run --retries 3 -- curl --silent {}"), []);

@@ -18,7 +18,7 @@ const shown = async (...writes: Write[]) =>
     ...rows.map((spans) => spans.map(({ column, text }) => `${column}:${text}`).join(" ")),
   ]);
 
-Deno.test("recording: a frame is what is on the screen, where that has changed, five in a second at most", async () => {
+Deno.test("recording: frames show the screen when it has changed, at most five times a second", async () => {
   assertEquals(
     await shown(
       { at: 0, text: "one\r\n" },
@@ -31,7 +31,7 @@ Deno.test("recording: a frame is what is on the screen, where that has changed, 
   );
 });
 
-Deno.test("recording: what a program writes to be seen at once is never half there", async () => {
+Deno.test("recording: output that a program writes in one piece is never shown half", async () => {
   assertEquals(
     await shown(
       { at: 0, text: "a" },
@@ -42,7 +42,7 @@ Deno.test("recording: what a program writes to be seen at once is never half the
   );
 });
 
-Deno.test("recording: the picture plays without a script, says what it shows, and is the same each time", async () => {
+Deno.test("recording: the picture plays without a script, has a description, and is the same each time", async () => {
   const writes = [
     { at: 0, text: "$ a < b && c\r\n" },
     { at: 1, text: "\x1b[1;31mred\x1b[0m \x1b[2mdim\x1b[0m █\r\n" },

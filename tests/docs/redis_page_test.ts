@@ -117,7 +117,7 @@ Deno.test("docs/redis.md: every key on the server is explained, and no other", (
   assertEquals(explained("key of a throttle"), [...ofThrottle, "state", "buckets"].sort());
 });
 
-serverTest("docs/redis.md: its rights are enough for what a queue does, and are those of its scripts", async () => {
+serverTest("docs/redis.md: its access rights suffice for a queue, and match those of its scripts", async () => {
   await using server = await RedisServer.start();
   const rights = /^ACL SETUSER .*$/m.exec(page)![0].split(" ");
   await server.call(...rights);

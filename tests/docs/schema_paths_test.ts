@@ -119,7 +119,7 @@ async function problemsOf(
   return problems.map(({ range }) => document.getText(range));
 }
 
-Deno.test("schema: the configs of examples and pages that name one are those", () => {
+Deno.test("schema: the list of configs in examples and pages that name a schema is complete", () => {
   const found = references.map(({ path, format }) => `${path}, ${format}`);
   assertEquals(found, [
     "examples/live_limits.yaml, yaml",
@@ -135,7 +135,7 @@ Deno.test("schema: the configs of examples and pages that name one are those", (
   ]);
 });
 
-Deno.test("schema: each example names it, but for those with types of a plugin, and one that readers copy elsewhere", () => {
+Deno.test("schema: each example names it, except those with types of a plugin, and one that readers copy elsewhere", () => {
   const named = references.map(({ path }) => path);
   const others = examples().map(({ path }) => path).filter((path) => !named.includes(path));
   assertEquals(others, ["examples/fibonacci.json", "examples/linear.yaml", "examples/operate/service.json"]);
@@ -145,7 +145,7 @@ for (const reference of references) {
   const { path, format, named } = reference;
   const { schema, typo, marked: mistake } = LOADS.includes(path) ? LOAD : CONFIG;
 
-  Deno.test(`schema: an editor finds that of ${path} (${format}) in a clone, and marks a typo by it`, async () => {
+  Deno.test(`schema: an editor finds the schema of ${path} (${format}) in a clone, and marks a typo`, async () => {
     assert(!/^[a-z]+:|^\//i.test(named), `${named} is not relative`);
     assertEquals(new URL(named, new URL(path, ROOT)).href, schema.href);
     Deno.statSync(schema);

@@ -37,7 +37,7 @@ function split(output: string): [others: string, failed: string] {
   return [lines.filter((line) => !isFailed(line)).join("\n"), lines.filter(isFailed).join("\n")];
 }
 
-Deno.test(`${PAGE}: each script prints what is shown below it`, async () => {
+Deno.test(`${PAGE}: each script prints the output shown below it`, async () => {
   const { workspace, run } = await openShell();
   await using _ = workspace;
   Deno.symlinkSync(`${ROOT}packages`, `${workspace.directory}/packages`);
@@ -53,7 +53,7 @@ Deno.test(`${PAGE}: each script prints what is shown below it`, async () => {
   assertEquals(judged!.script, `${compared!.script.split("\n").at(-1)}${condition}${FILTER}`);
 });
 
-Deno.test(`${PAGE}: the files of the clone that it shows are those`, () => {
+Deno.test(`${PAGE}: it shows the files of the clone unchanged`, () => {
   for (const path of ["examples/outage.yaml", WORKFLOW]) {
     const shown = codes.filter(({ lang }) => lang === "text").map(({ text }) => text);
     const file = Deno.readTextFileSync(ROOT + path).replace(/^# (An outage|yaml-language-server).*\n/gm, "").trimEnd();

@@ -16,7 +16,7 @@ function linesOf(write: () => void): string[] {
   return lines;
 }
 
-Deno.test("error log: an error is one line, whatever is in it", () => {
+Deno.test("error log: an error is one line, whatever it contains", () => {
   const broken = new SyntaxError(
     `Unexpected token '\u001b', "\u001b[2J\r\nqueue \u202eis fine\u2028\u009b1A" is not valid JSON`,
   );
@@ -30,7 +30,7 @@ Deno.test("error log: an error is one line, whatever is in it", () => {
   assert(long!.length < 1100);
 });
 
-Deno.test("error log: a callback is given the error as it is, and what it throws is dropped", async () => {
+Deno.test("error log: a callback gets the original error, and an error of the callback is dropped", async () => {
   const given: unknown[] = [];
   const error = new Error("first\nsecond");
   for (const fail of [() => Promise.reject("later"), () => assert(false)]) {

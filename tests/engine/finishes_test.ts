@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { Finishes } from "../../packages/engine/finishes.ts";
 import type { HeldLease } from "../../packages/engine/lease.ts";
 
-Deno.test("finishes: one call finishes what is of one limiter, in the order of the ends", () => {
+Deno.test("finishes: a call has only outcomes with the same limiter, in their order", () => {
   const finishes = new Finishes<string>();
   const all = ["x", undefined, "x", undefined, "y", "x", undefined, "x"];
   for (const [i, rules] of all.entries()) {

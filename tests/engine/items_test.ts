@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { Items } from "../../packages/engine/items.ts";
 
-Deno.test("rule 8: a shared queue refuses a key that is not a string, and the error says what it is", () => {
+Deno.test("rule 8: a shared queue refuses a key that is not a string, and the error shows the key", () => {
   const keys: [key: unknown, shown: string][] = [[undefined, "undefined"], [NaN, "NaN"], [-0, "-0"], [null, "null"]];
   for (const [key, shown] of keys) {
     const byKeyOf = new Items<object>(() => key as string);

@@ -62,7 +62,7 @@ Deno.test("leases: without a message, the next renewal tells which items were ca
   });
 });
 
-Deno.test("leases: a message during a renewal leads to one more, because the reply may be too old", async () => {
+Deno.test("leases: a message during a renewal causes another renewal, because the reply may be too old", async () => {
   await withLeases(async (engine, leases, time, one) => {
     leases.renew();
     leases.renew();

@@ -198,7 +198,7 @@ Deno.test("partitions: one worker gets keys of each partition, and most outcomes
   });
 });
 
-Deno.test("partitions: all calls together ask for no more than is wanted, and everything ready is taken", async () => {
+Deno.test("partitions: all calls together ask for at most the wanted number, and take everything ready", async () => {
   await test(16, 10, async (partitions, workers) => {
     partitions[3]!.add(4);
     partitions[9]!.add(4);
@@ -229,7 +229,7 @@ Deno.test("partitions: a partition that had no work is asked again after a messa
   });
 });
 
-Deno.test("partitions: one that had no work for a while is neither ahead nor behind when it has some again", async () => {
+Deno.test("partitions: a partition that was empty for a while is neither ahead nor behind when it has work again", async () => {
   await test(2, 1, async ([quiet, busy], workers) => {
     const work = async (rounds: number) => {
       for (let i = 0; i < rounds; i++) {
@@ -252,7 +252,7 @@ Deno.test("partitions: one that had no work for a while is neither ahead nor beh
   });
 });
 
-Deno.test("partitions: one that doesn't reply holds up the wants for 100 ms at most", async () => {
+Deno.test("partitions: a partition that doesn't reply delays the others for 100 ms at most", async () => {
   await test(3, 2, async (partitions, workers, time) => {
     partitions[1]!.isStill = true;
     for (const partition of partitions) partition.add(100);
@@ -300,7 +300,7 @@ Deno.test("partitions: a key of a late reply waits for a worker, so that no late
   });
 });
 
-Deno.test("partitions: a key of a late reply for which there is no worker is handed back in the end", async () => {
+Deno.test("partitions: a key of a late reply for which there is no worker is finally handed back", async () => {
   await lateTest(async (late, _other, workers, time) => {
     await time.tickAsync(4900);
     await settle();
@@ -311,7 +311,7 @@ Deno.test("partitions: a key of a late reply for which there is no worker is han
   });
 });
 
-Deno.test("partitions: a key of a late reply is handed back when the process takes no more", async () => {
+Deno.test("partitions: a key of a late reply is handed back when the process takes no more keys", async () => {
   await lateTest(async (late, _other, workers) => {
     workers.dispatcher.close();
     await settle();
@@ -319,7 +319,7 @@ Deno.test("partitions: a key of a late reply is handed back when the process tak
   });
 });
 
-Deno.test("partitions: a suspect is alone in its process, and others wait until its work has ended", async () => {
+Deno.test("partitions: a suspect runs alone in its process, and others wait until its work has ended", async () => {
   await test(3, 4, async (partitions, workers, time) => {
     partitions[0]!.add(2);
     await settle();
@@ -344,7 +344,7 @@ Deno.test("partitions: a suspect is alone in its process, and others wait until 
   });
 });
 
-Deno.test("partitions: when nothing is wanted for a while, the partitions learn of it, and again of later wants", async () => {
+Deno.test("partitions: if nothing is wanted for a while, the partitions are told, and told again when workers want work", async () => {
   await test(2, 1, async (partitions, workers, time) => {
     workers.dispatcher.unwant(workers);
     await time.tickAsync(50);

@@ -51,7 +51,7 @@ function saying(abandoned: number, maxAbandoned: number): string {
     `${abandoned} abandoned handlers are still running, and 'maxAbandoned' is ${maxAbandoned}`;
 }
 
-Deno.test("rule 11: when all that handlers wait for hangs, twice as many run as concurrency says, and no more", async () => {
+Deno.test("rule 11: if every handler hangs, at most twice as many run as the concurrency", async () => {
   const hanging = new Hanging(inMemory, 1000, { concurrency: 10 });
   await hanging.pass(TIMEOUT - 1);
   assertEquals(hanging.pool.active, 10);
@@ -63,7 +63,7 @@ Deno.test("rule 11: when all that handlers wait for hangs, twice as many run as 
   assertEquals(hanging.errors.length, 21);
 });
 
-Deno.test("rule 11: maxAbandoned says how many handlers may go on beside those that concurrency allows", async () => {
+Deno.test("rule 11: maxAbandoned limits how many abandoned handlers may run beside the concurrency", async () => {
   for (const [maxAbandoned, expected] of [[0, 2], [1, 3], [5, 7], [Infinity, 40]] as const) {
     const hanging = new Hanging(inMemory, 40, { concurrency: 2, maxAbandoned });
     await hanging.pass(100 * TIMEOUT);
@@ -71,7 +71,7 @@ Deno.test("rule 11: maxAbandoned says how many handlers may go on beside those t
   }
 });
 
-Deno.test("rule 11: at the bound a pool goes on as handlers end, however late", async () => {
+Deno.test("rule 11: at the limit of abandoned handlers, a pool continues as handlers end, however late", async () => {
   const hanging = new Hanging(inMemory, 100, { concurrency: 1, maxAbandoned: 2 });
   await hanging.pass(10 * TIMEOUT);
   assertEquals(hanging.begun, [0, 1, 2]);
@@ -85,7 +85,7 @@ Deno.test("rule 11: at the bound a pool goes on as handlers end, however late", 
   assertEquals([hanging.begun.length, hanging.pool.active], [6, 1]);
 });
 
-Deno.test("rule 11: the bound is reported once until no handler is abandoned any more, with the item whose time was up", async () => {
+Deno.test("rule 11: the limit is reported once, with the item that timed out, until no handler is abandoned", async () => {
   const hanging = new Hanging(inMemory, 100, { concurrency: 1, maxAbandoned: 1 });
   const reports = () => hanging.errors.filter((error) => !error.endsWith("timeout"));
   await hanging.pass(TIMEOUT);
@@ -100,7 +100,7 @@ Deno.test("rule 11: the bound is reported once until no handler is abandoned any
   assertEquals(reports(), [`1: ${saying(2, 1)}`, `4: ${saying(2, 1)}`]);
 });
 
-Deno.test("rule 11: a pool at the bound can be stopped, and has finished when its handlers have ended", async () => {
+Deno.test("rule 11: a pool at the limit can be stopped, and has finished when its handlers have ended", async () => {
   const hanging = new Hanging(inMemory, 100, { concurrency: 1, maxAbandoned: 1 });
   await hanging.pass(10 * TIMEOUT);
   const stopped = hanging.pool.stop();
@@ -113,7 +113,7 @@ Deno.test("rule 11: a pool at the bound can be stopped, and has finished when it
   assertEquals(hanging.clock.timers, 0);
 });
 
-test("rule 11: at the bound items are left to other pools of the queue", async (engine) => {
+test("rule 11: a pool at the limit leaves items to other pools of the queue", async (engine) => {
   const hanging = new Hanging(engine, 5, { concurrency: 1, maxAbandoned: 0 });
   await hanging.pass(10 * TIMEOUT);
   const seen: number[] = [];
@@ -153,7 +153,7 @@ Deno.test("a probe that times out opens its breaker again, however many handlers
   }
 });
 
-Deno.test("an abandoned handler has no permit, of its throttle or of one that the pool gets later", async () => {
+Deno.test("an abandoned handler holds no permit, neither of its throttle nor of a later throttle of the pool", async () => {
   const clock = new HandClock();
   const [first, later] = [2, 3].map((limit) => createConcurrencyThrottle({ limit }));
   const queue = createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), { clock });

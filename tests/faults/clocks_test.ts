@@ -23,7 +23,7 @@ function queueOn(
   return createRateLimitingQueue<string>(limiter, { clock, ...rest });
 }
 
-Deno.test("rule 7: the clock jumps ahead by a day: what is due comes out by deadline at the next look, not before", async () => {
+Deno.test("rule 7: the clock jumps ahead by a day: due items come out by deadline at the next check, not before", async () => {
   const clock = new HandClock();
   const queue = queueOn(clock, { maxSleep: 50 });
   queue.addAfter("c", 3000);
@@ -39,7 +39,7 @@ Deno.test("rule 7: the clock jumps ahead by a day: what is due comes out by dead
   assertEquals(clock.timers, 0);
 });
 
-Deno.test("rule 7: after a jump those who wait in get are served by deadline", async () => {
+Deno.test("rule 7: after a jump, waiting calls of get are served by deadline", async () => {
   const clock = new HandClock();
   const queue = queueOn(clock);
   const waiters = [queue.get(), queue.get()];
@@ -50,7 +50,7 @@ Deno.test("rule 7: after a jump those who wait in get are served by deadline", a
   assertEquals(await Promise.all(waiters.map(outcome)), ["a", "b"]);
 });
 
-Deno.test("the clock jumps ahead by a day: a processing item is done as ever, and its metrics are a day longer", async () => {
+Deno.test("the clock jumps ahead by a day: a processing item can be done as usual, and its metrics are a day longer", async () => {
   const clock = new HandClock();
   const metrics = new InMemoryMetrics();
   const queue = queueOn(clock, { name: "q", metrics });
@@ -66,7 +66,7 @@ Deno.test("the clock jumps ahead by a day: a processing item is done as ever, an
   assertEquals(clock.timers, 0);
 });
 
-Deno.test("the clock jumps ahead by a day: a bucket is full, and no fuller", async () => {
+Deno.test("the clock jumps ahead by a day: a bucket is full, and has no more tokens than its burst", async () => {
   const clock = new HandClock();
   const queue = queueOn(clock, { limiter: createBucketLimiter({ rate: 1, burst: 2, clock }) });
   const addThree = () => {
@@ -140,7 +140,7 @@ Deno.test("the clock stands still: a bucket gives its burst, and nothing more", 
   assertEquals(Array.from({ length: 5 }, (_, i) => limiter.when(i)), [0, 0, 0, 1, 2]);
 });
 
-Deno.test("rule 7: a timer that fires early hands out nothing, however often; one that fires late, all that is due", () => {
+Deno.test("rule 7: a timer that fires early hands out nothing, however often; a late timer hands out all due items", () => {
   const clock = new LooseClock();
   const queue = queueOn(clock);
   for (let i = 1; i <= 10; i++) queue.addAfter(String(i), i * 100);
@@ -160,7 +160,7 @@ Deno.test("rule 7: a timer that fires early hands out nothing, however often; on
   assertEquals(clock.timers, 0);
 });
 
-Deno.test("rule 7: the clock goes back: what is delayed is later by that, and nothing is lost or early", () => {
+Deno.test("rule 7: the clock goes back: delayed items are late by the same time, and none is lost or early", () => {
   const clock = new LooseClock();
   clock.time = DAY;
   const queue = queueOn(clock);
@@ -177,7 +177,7 @@ Deno.test("rule 7: the clock goes back: what is delayed is later by that, and no
   assertEquals([takeAll(queue), clock.timers], [["a"], 0]);
 });
 
-Deno.test("a timer of a queue that was shut down, fired all the same, changes nothing", async () => {
+Deno.test("a timer of a queue that was shut down changes nothing if it fires", async () => {
   const clock = new LooseClock();
   const callbacks: (() => void)[] = [];
   clock.setTimeout = (callback) => callbacks.push(callback);

@@ -84,7 +84,7 @@ for (const call of ["depth.dec", "queueLatency.observe"] as const) {
       await assertUsable(queue);
     });
 
-    Deno.test(`${call} that aborts the one who is being served${ends} comes too late: the item was handed out`, async () => {
+    Deno.test(`${call} that aborts the call being served${ends} comes too late: the item was handed out`, async () => {
       using _console = new Console();
       const { queue, hooks } = measured();
       const controller = new AbortController();
@@ -104,7 +104,7 @@ for (const call of ["depth.dec", "queueLatency.observe"] as const) {
 }
 
 for (const call of ["unfinishedWork.set", "longestRunningProcessor.set"] as const) {
-  Deno.test(`${call} that throws: the metrics of work in progress go on`, async () => {
+  Deno.test(`${call} that throws: the metrics of work in progress continue`, async () => {
     using _console = new Console();
     const { queue, hooks, clock } = measured();
     queue.add("a");
@@ -121,7 +121,7 @@ for (const call of ["unfinishedWork.set", "longestRunningProcessor.set"] as cons
   });
 }
 
-Deno.test("oldestReady that throws: the metric goes on", async () => {
+Deno.test("oldestReady that throws: the metric continues", async () => {
   using _console = new Console();
   const metrics = new HookedAges();
   const clock = new HandClock();
@@ -139,7 +139,7 @@ Deno.test("oldestReady that throws: the metric goes on", async () => {
   await assertUsable(queue);
 });
 
-Deno.test("a clock that adds and finishes the item it is asked for: there is nothing in the queue but items", async () => {
+Deno.test("a clock that adds and finishes the item during a reading: the queue holds only real items", async () => {
   const { queue, clock } = measured();
   queue.add("a");
   const script = [
@@ -160,7 +160,7 @@ Deno.test("a clock that adds and finishes the item it is asked for: there is not
   await assertUsable(queue);
 });
 
-Deno.test("a metrics provider that cannot make a metric: no queue is made", () => {
+Deno.test("a metrics provider that can't create a metric: no queue is created", () => {
   for (const metric of Object.keys(new HookedMetrics()).filter((name) => name !== "hooks")) {
     const metrics = Object.assign(new HookedMetrics(), {
       [metric]() {
@@ -222,7 +222,7 @@ for (const call of ["push", "done"] as const) {
   });
 }
 
-Deno.test("rule 11: items that a discipline refused go before those that it has, first in, first out, in snapshots as well", async () => {
+Deno.test("rule 11: items that a discipline refused go before its own items, first in, first out, in snapshots as well", async () => {
   const { queue, discipline, hooks, metrics } = disciplined();
   for (const item of ["a", "b", "c"]) queue.add(item);
   const leases = Array.from({ length: 3 }, () => take(queue));
@@ -252,7 +252,7 @@ Deno.test("rule 11: items that a discipline refused go before those that it has,
   await assertUsable(queue);
 });
 
-Deno.test("rule 2: a discipline that has an item handed out and then throws as it comes back: it has one holder", async () => {
+Deno.test("rule 2: a discipline hands out an item as it comes back and then throws: the item has one holder", async () => {
   const { queue, discipline, clock, metrics } = disciplined();
   queue.add("a");
   const lease = take(queue);
@@ -305,7 +305,7 @@ Deno.test("a discipline whose done adds the key that comes back: the newest item
   assertEquals(metrics.value("workqueue_depth", "q"), 0);
 });
 
-Deno.test("rule 4: a discipline whose done finishes the item that is being finished: that changes nothing", async () => {
+Deno.test("rule 4: a discipline whose done finishes the same item: the second finish changes nothing", async () => {
   for (const finish of ["done", "dispose"] as const) {
     const { queue, hooks } = disciplined();
     queue.add("a");
@@ -318,7 +318,7 @@ Deno.test("rule 4: a discipline whose done finishes the item that is being finis
   }
 });
 
-Deno.test("an item that a discipline refused as it came back has been ready since its attempt ended", async () => {
+Deno.test("an item that a discipline refused when it came back has been ready since its attempt ended", async () => {
   const { queue, hooks, clock, metrics } = disciplined();
   queue.add("a");
   const lease = take(queue);
@@ -390,7 +390,7 @@ for (const [name, arm, message] of badPops) {
     await assertUsable(queue);
   });
 
-  Deno.test(`a discipline whose pop ${name}: get rejects for one who waits, and add knows nothing of it`, async () => {
+  Deno.test(`a discipline whose pop ${name}: a waiting get rejects, and add is not affected`, async () => {
     const { queue, arm, mend, lease } = faulty();
     const rejected = assertRejects(() => queue.get(), Error, message);
     arm();
@@ -412,7 +412,7 @@ Deno.test("a discipline whose touch throws: add throws, and the item is ready on
   await assertUsable(queue);
 });
 
-Deno.test("rule 11: a discipline that throws when a delay ends: all that is due is ready, and the console has one line a second", async () => {
+Deno.test("rule 11: a discipline that throws when a delay ends: all due items are ready, with one console line per second", async () => {
   using console = new Console();
   const { queue, hooks, clock, metrics } = disciplined();
   for (const item of ["a", "b", "c"]) queue.addAfter(item, 10, { priority: item === "b" ? 5 : 0 });
@@ -480,7 +480,7 @@ Deno.test("a discipline that throws at each of thousands of adds while a drain f
   assertEquals((await queue.get()).shutdown, true);
 });
 
-Deno.test("keyOf that throws: out of every call that needs it, and nothing is changed", async () => {
+Deno.test("keyOf that throws: every call that needs it throws, and nothing changes", async () => {
   const calls: ((queue: RateLimitingQueue<Keyed>, item: Keyed) => unknown)[] = [
     (queue, item) => queue.add(item),
     (queue, item) => queue.addAfter(item, 10),
@@ -514,7 +514,7 @@ Deno.test("keyOf that throws: out of every call that needs it, and nothing is ch
   }
 });
 
-Deno.test("keyOf that throws at any of its calls leaves one entry a key at most, and adding again works", () => {
+Deno.test("keyOf that throws in any of its calls leaves at most one entry per key, and adding again works", () => {
   for (const add of ["add", "addAfter", "addRateLimited"] as const) {
     for (let broken = 1;; broken++) {
       const { queue, keys, hooks } = keyed();
@@ -544,7 +544,7 @@ function keysNeeded(action: () => void, keys: HookedKeys): number {
   return keys.calls;
 }
 
-Deno.test("keyOf is not asked while a discipline's item is handed out", () => {
+Deno.test("keyOf is not called while a discipline's item is handed out", () => {
   const { queue, keys } = keyed({ discipline: new HookedDiscipline<Keyed>() });
   for (const key of ["a", "b"]) queue.add({ key });
   const { calls } = keys;
@@ -575,7 +575,7 @@ Deno.test("rule 11: keyOf is called once for each add, however many layers, dela
   }
 });
 
-Deno.test("rule 11: keyOf that throws once, whenever that is, costs no item that was added", async () => {
+Deno.test("rule 11: keyOf that throws once, at any call, loses no item that was added", async () => {
   using _console = new Console();
   for (let broken = 1;; broken++) {
     const clock = new HandClock();
@@ -636,7 +636,7 @@ const wrappings: ((limiter: RateLimiter<string>) => RateLimiter<string>)[] = [
   (limiter) => createMaxWaitLimiter(limiter, 50),
 ];
 
-Deno.test("a limiter that throws: the error comes out of the call that asked it, and the queue goes on", async () => {
+Deno.test("a limiter that throws: the call that asked it throws the error, and the queue continues", async () => {
   for (const [i, wrap] of wrappings.entries()) {
     for (
       const [method, call] of [
@@ -746,7 +746,7 @@ for (const [name, [message, broken]] of Object.entries(BROKEN_NEXT)) {
   });
 }
 
-Deno.test("a limiter that throws when a handler asks to requeue: reported, and the item given up once", async () => {
+Deno.test("a limiter that throws when a handler asks to requeue: the error is reported, and the item is given up once", async () => {
   const queue = createRateLimitingQueue<string>(
     {
       ...limiterThatThrows("when"),
@@ -771,7 +771,7 @@ Deno.test("a limiter that throws when a handler asks to requeue: reported, and t
 
 for (const fails of ["throws", "asks to requeue"] as const) {
   for (const broken of [1, 2]) {
-    Deno.test(`rule 11: a delay that can't begin, ${broken} times: an item whose handler ${fails} is retried, counted once`, async () => {
+    Deno.test(`rule 11: a delay that fails to begin ${broken} times: an item whose handler ${fails} is retried, counted once`, async () => {
       const clock = new HandClock();
       const queue = createRateLimitingQueue<string>(limiter(), { clock });
       const inside = queue as unknown as { delayItem(...args: unknown[]): void };

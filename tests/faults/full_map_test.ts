@@ -55,7 +55,7 @@ const calls: Record<string, (queue: RateLimitingQueue<Item>, options?: AddOption
 
 for (const [name, makeQueue] of Object.entries(variants)) {
   for (const [call, run] of Object.entries(calls)) {
-    Deno.test(`${name}: an ${call} that the runtime has no room for throws, and changes nothing`, async () => {
+    Deno.test(`${name}: an ${call} that the runtime has no memory for throws, and changes nothing`, async () => {
       for (const options of [undefined, { priority: 3 }]) {
         for (let n = 1;; n++) {
           const { queue, clock } = makeQueue();
@@ -92,7 +92,7 @@ for (const [name, makeQueue] of Object.entries(variants)) {
   }
 }
 
-Deno.test("the message says how many keys the runtime takes", () => {
+Deno.test("the message says how many keys the runtime allows", () => {
   const queue = createWorkQueue<number>();
   for (let i = 0; i < 3; i++) queue.add(i);
   whileMapIsFull(1, () => {

@@ -101,12 +101,12 @@ async function useWithPool(first: number, broken: number): Promise<number> {
 }
 
 for (const broken of [1, 5, Infinity]) {
-  Deno.test(`rule 11: groupOf that throws ${broken} times, whenever that is: a pool handles each item as often as else`, async () => {
+  Deno.test(`rule 11: groupOf that throws ${broken} times, at any call: a pool handles each item as often as without errors`, async () => {
     for (let first = 1;; first++) if (await useWithPool(first, broken) < first) break;
   });
 }
 
-Deno.test("rule 11: groupOf that throws as a pool hands its items back: they are ready", async () => {
+Deno.test("rule 11: if groupOf throws while a pool hands items back, the items are ready nevertheless", async () => {
   const { queue } = fair((call) => call > 4);
   const stop = new AbortController();
   const reports: string[] = [];
@@ -130,7 +130,7 @@ Deno.test("rule 11: groupOf that throws as a pool hands its items back: they are
   assertEquals(handled.sort(), ["a1", "a2", "b1", "b2"]);
 });
 
-Deno.test("rule 13: an item that was handed out without a group takes no place of its group, and frees none", () => {
+Deno.test("rule 13: an item that was handed out without a group does not count for the limit of its group", () => {
   let refuses = false;
   const { queue } = fair(() => refuses);
   const take = () => queue.tryGet()!;
@@ -155,7 +155,7 @@ Deno.test("rule 13: an item that was handed out without a group takes no place o
   assertEquals(queue.length, 1);
 });
 
-Deno.test("rule 11: whatever a fair discipline refuses, each version that was accepted is handed out, to one holder a key", async () => {
+Deno.test("rule 11: whatever a fair discipline refuses, each accepted version is handed out, to one holder per key", async () => {
   using _console = new Console();
   for (let seed = 0; seed < 50; seed++) {
     const random = randomNumbers(seed);

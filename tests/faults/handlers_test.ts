@@ -94,7 +94,7 @@ for (const [name, error] of hostileErrors) {
   }
 }
 
-test("rule 11: a handler that never settles keeps its item only: others are worked on, in its place too", async ({ runWorkers }) => {
+test("rule 11: a handler that never settles blocks only its item: other items are processed, also in its place", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -118,7 +118,7 @@ test("rule 11: a handler that never settles keeps its item only: others are work
   assert(await isSettled(drained), "a shutdown ends the wait for it");
 });
 
-test("rule 11: without a timeout a handler that never settles keeps its place, and the others go on", async ({ runWorkers }) => {
+test("rule 11: without a timeout, a handler that never settles keeps its slot, and other handlers continue", async ({ runWorkers }) => {
   const queue = exponentialQueue();
   const seen: string[] = [];
   const pool = runWorkers(queue, (item) => {
@@ -132,7 +132,7 @@ test("rule 11: without a timeout a handler that never settles keeps its place, a
   assertFalse(await isSettled(pool.finished));
 });
 
-test("rule 11: callbacks that throw when an attempt timed out end neither the pool nor the process", async ({ runWorkers }) => {
+test("rule 11: callbacks that throw after a timeout end neither the pool nor the process", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const seen: string[] = [];
@@ -176,7 +176,7 @@ test("rule 11: callbacks that are asynchronous and reject leave no promise unhan
   assertEquals(seen, ["a", "b"]);
 });
 
-test("rule 11: what a handler returns may bite whoever looks at it", async ({ runWorkers }) => {
+test("rule 11: a handler's return value may throw on any access", async ({ runWorkers }) => {
   using time = new FakeTime();
   const outcomes: unknown[] = [
     Object.defineProperty({}, "requeueAfter", {
@@ -207,7 +207,7 @@ test("rule 11: what a handler returns may bite whoever looks at it", async ({ ru
   }
 });
 
-test("of what a handler returns nothing is looked at but what it asks for", async ({ runWorkers }) => {
+test("only the outcome fields of a handler's return value are read", async ({ runWorkers }) => {
   const queue = exponentialQueue();
   const reports = new Reports();
   const large = new Proxy({}, {
@@ -222,7 +222,7 @@ test("of what a handler returns nothing is looked at but what it asks for", asyn
   assertEquals(reports.lines, []);
 });
 
-test("what a handler returns that asks for nothing is success", async ({ runWorkers }) => {
+test("a return value without outcome fields means success", async ({ runWorkers }) => {
   const response = { data: "", status: 200, statusText: "OK", headers: {}, config: {}, request: {} };
   const others = [response, { request: 1 }, { requester: "bob" }, { requeueAfter: undefined }, { queue: 1 }, {
     requeuedAfterLunch: true,
@@ -244,7 +244,7 @@ test("what a handler returns that asks for nothing is success", async ({ runWork
   }
 });
 
-test("rule 1: items that a handler adds are worked on, its own once more when it has ended", async ({ runWorkers }) => {
+test("rule 1: items that a handler adds are processed; its own item is processed once more afterwards", async ({ runWorkers }) => {
   const queue = exponentialQueue();
   const seen: string[] = [];
   const pool = runWorkers(queue, async (item) => {
@@ -262,7 +262,7 @@ test("rule 1: items that a handler adds are worked on, its own once more when it
   assertEquals(seen, ["a", "b", "a"]);
 });
 
-test("rule 4: a handler that says done itself gives its item back early, and nothing twice", async ({ runWorkers }) => {
+test("rule 4: a handler that calls done itself gives its item back early, and nothing twice", async ({ runWorkers }) => {
   const queue = exponentialQueue();
   const seen: string[] = [];
   const pool = runWorkers(queue, (item) => {
@@ -277,7 +277,7 @@ test("rule 4: a handler that says done itself gives its item back early, and not
   assertEquals(seen, ["a", "a"]);
 });
 
-Deno.test("an item that onError or onGiveUp adds is worked on; after giving up it starts afresh", async () => {
+Deno.test("an item that onError or onGiveUp adds is processed; after giving up, it starts afresh", async () => {
   const queue = exponentialQueue();
   const attempts: string[] = [];
   let calls = 0;
@@ -295,7 +295,7 @@ Deno.test("an item that onError or onGiveUp adds is worked on; after giving up i
   assertEquals(attempts, ["a 1", "a 1"]);
 });
 
-test("a handler may shut the queue down or stop the pool, and fail after that", async ({ runWorkers }) => {
+test("a handler may shut the queue down or stop the pool, and throw after that", async ({ runWorkers }) => {
   for (const end of ["shutDown", "shutDownWithDrain", "stop"] as const) {
     const queue = exponentialQueue();
     const reports = new Reports();
@@ -315,7 +315,7 @@ test("a handler may shut the queue down or stop the pool, and fail after that", 
   }
 });
 
-test("what throws whenever it is looked at, such as a proxy that was revoked, is a failure like others", async ({ runWorkers }) => {
+test("an error that throws on any access, such as a revoked proxy, is an ordinary failure", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 10 }), { clock });
   const { proxy, revoke } = Proxy.revocable({}, {});
@@ -334,7 +334,7 @@ test("what throws whenever it is looked at, such as a proxy that was revoked, is
   queue.shutDown();
 });
 
-test("fake timers that have queueMicrotask, too, stop no pool", async ({ runWorkers }) => {
+test("fake timers that also replace queueMicrotask stop no pool", async ({ runWorkers }) => {
   const { queueMicrotask } = globalThis;
   globalThis.queueMicrotask = () => {};
   try {

@@ -53,7 +53,7 @@ const ITEMS: readonly [name: string, item: unknown][] = [
 ];
 
 for (const [name, item] of ITEMS) {
-  Deno.test(`rule 8: ${name} is an item like any other, in every layer`, async () => {
+  Deno.test(`rule 8: ${name} is an ordinary item, in every layer`, async () => {
     const clock = new HandClock();
     const queue = createRateLimitingQueue<unknown>(limiter(), { clock });
     const isIt = (given: unknown) => assert(Object.is(given, item));
@@ -102,7 +102,7 @@ for (const [name, item] of ITEMS) {
   });
 }
 
-Deno.test("rule 8: NaN is one item, and so are 0 and -0, as a Map has it", () => {
+Deno.test("rule 8: NaN is one item, and so are 0 and -0, as in a Map", () => {
   const clock = new HandClock();
   const queue = createRateLimitingQueue<number>(limiter(), { clock });
   for (const item of [NaN, -0, 0, 0 / 0]) queue.add(item);
@@ -119,7 +119,7 @@ Deno.test("rule 8: NaN is one item, and so are 0 and -0, as a Map has it", () =>
   queue.shutDown();
 });
 
-Deno.test("rule 8: a key may be anything as well, undefined and NaN too", () => {
+Deno.test("rule 8: a key may be any value as well, including undefined and NaN", () => {
   for (const key of [undefined, NaN, -0, null, Symbol(), () => {}]) {
     const queue = createRateLimitingQueue<{ version: number }>(limiter(), {
       keyOf: () => key,
@@ -138,7 +138,7 @@ Deno.test("rule 8: a key may be anything as well, undefined and NaN too", () => 
   }
 });
 
-Deno.test("a frozen item stays as it is, and so does every other", async () => {
+Deno.test("a frozen item works, and the queue changes no item", async () => {
   const item = Object.freeze({ list: Object.freeze([1]) });
   const queue = createRateLimitingQueue<typeof item>(limiter(), { clock: new HandClock() });
   queue.add(item);
@@ -229,7 +229,7 @@ const occasions: Record<string, (hooked: Hooked) => string[] | Promise<string[]>
 for (const useDiscipline of [false, true]) {
   for (const call of Object.keys(hooked(useDiscipline).hooks)) {
     const where = useDiscipline ? `${call} of a queue with a discipline` : call;
-    Deno.test(`rules 1 and 2: adding from inside ${where} makes no two entries of one key, and loses none`, async () => {
+    Deno.test(`rules 1 and 2: adding from inside ${where} creates no second entry for a key, and loses none`, async () => {
       for (const [occasion, act] of Object.entries(occasions)) {
         for (const added of [["a"], ["b"], ["b", "a", "b"]]) {
           const made = hooked(useDiscipline);
@@ -272,7 +272,7 @@ for (const call of ["depth.dec", "queueLatency.observe"] as const) {
   });
 }
 
-Deno.test("rules 1 to 6: collaborators that throw and add at random leave a queue that is whole once they stop", async () => {
+Deno.test("rules 1 to 6: after random errors and adds of collaborators, the queue is consistent", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer(), fc.boolean(), async (seed, useDiscipline) => {
       using _console = new Console();

@@ -86,7 +86,7 @@ function without(method: string, measured: string): string[] {
 
 for (const [layers, make] of Object.entries(LAYERS)) {
   for (const [name, scenario] of Object.entries(SCENARIOS)) {
-    Deno.test(`rule 11: a metric that fails is noticed by nobody: ${name}, ${layers}`, async () => {
+    Deno.test(`rule 11: an error of a metric affects nothing: ${name}, ${layers}`, async () => {
       const whole = await run(scenario, make);
       assertEquals(whole.lines, []);
       for (const call of CALLS) {
@@ -106,7 +106,7 @@ for (const [layers, make] of Object.entries(LAYERS)) {
   }
 }
 
-Deno.test("rule 11: each call of a metric is reached by one of the scenarios", async () => {
+Deno.test("rule 11: each method of a metric is called in one of the scenarios", async () => {
   const reached = new Set<Call>();
   for (const scenario of Object.values(SCENARIOS)) {
     for (const call of CALLS) {
@@ -116,7 +116,7 @@ Deno.test("rule 11: each call of a metric is reached by one of the scenarios", a
   assertEquals([...reached].sort(), [...CALLS].sort());
 });
 
-Deno.test("rule 11: an error without a text, or a console that throws, is noticed by nobody either", () => {
+Deno.test("rule 11: an error without text, or a console that throws, affects nothing either", () => {
   const unreadable = {
     toString() {
       throw new Error("no text");
@@ -135,7 +135,7 @@ Deno.test("rule 11: an error without a text, or a console that throws, is notice
   }
 });
 
-Deno.test("rule 11: a provider that makes no metrics is noticed by nobody", () => {
+Deno.test("rule 11: a provider that creates no metrics affects nothing", () => {
   using printed = new Console();
   const metrics = adaptMetrics(Object.fromEntries(CALLS.map((call) => [call.split(".")[0], () => undefined])) as never);
   const clock = new HandClock();
@@ -151,7 +151,7 @@ Deno.test("rule 11: a provider that makes no metrics is noticed by nobody", () =
   assertEquals(methods.sort(), ["adds", "delayed", "depth", "queueLatency", "retries", "workDuration"]);
 });
 
-Deno.test("an error of a metric is written in one line, with the name of the queue", () => {
+Deno.test("an error of a metric is logged in one line, with the name of the queue", () => {
   using printed = new Console();
   const metrics = brokenMetrics("adds.inc", () => {
     throw new Error("two\nlines");

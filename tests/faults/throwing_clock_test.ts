@@ -319,7 +319,7 @@ for (const [name, options] of Object.entries(QUEUES)) {
   });
 }
 
-Deno.test("rule 11: a call to get that the clock fails takes no item later", async () => {
+Deno.test("rule 11: a call of get that fails in the clock takes no item later", async () => {
   const use = new Use(QUEUES["in groups with a rate"]!(), Infinity);
   const { queue, clock } = use;
   for (const item of ["a1", "a2"]) queue.add(item);

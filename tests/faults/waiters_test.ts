@@ -26,7 +26,7 @@ Deno.test("rule 3: 10,000 waiters aborted in random order are all rejected, each
   assertEquals(await outcome(queue.get()), "a");
 });
 
-Deno.test("rule 3: while 100,000 waiters abort in random order, items go to those who are left, in their order", async () => {
+Deno.test("rule 3: while 100,000 waiters abort in random order, items go to the remaining ones, in order", async () => {
   const random = randomNumbers(2);
   const queue = createWorkQueue<number>();
   const controllers = numbers(100_000).map(() => new AbortController());

@@ -21,7 +21,7 @@ Deno.test("comments: a character is a column, however it is stored", () => {
   assertEquals(commentProblemsIn("lib/a.ts", line("// → 🎉 ", 122)), ["lib/a.ts:1: 121 columns"]);
 });
 
-Deno.test("comments: code may be longer, as a text that cannot be wrapped", () => {
+Deno.test("comments: code may be longer, for example a string that can't be wrapped", () => {
   assertEquals(commentProblemsIn("lib/a.ts", line('const url = "https://', 200)), []);
   assertEquals(commentProblemsIn("lib/a.ts", line("**Bold** in a template", 200)), []);
   assertEquals(commentProblemsIn("packages/dashboard/page.ts", line("// ", 200)), [], "it is generated");
@@ -35,7 +35,7 @@ Deno.test("comments: all lines of Lua count", () => {
   }
 });
 
-Deno.test("comments begin with no word that leaves the subject out", () => {
+Deno.test("comments don't begin with a word that leaves the subject out", () => {
   for (const word of ["What", "How", "Where", "Who", "Those", "As"]) {
     const texts = [
       `// ${word} it is`,
@@ -54,7 +54,7 @@ Deno.test("comments begin with no word that leaves the subject out", () => {
   }
 });
 
-Deno.test("comments: later lines may begin with any word, and so may texts", () => {
+Deno.test("comments: later lines may begin with any word, and so may strings", () => {
   const texts = [
     "// It is\n// What it is",
     "/**\n * It is\n * What it is.\n */",
@@ -65,7 +65,7 @@ Deno.test("comments: later lines may begin with any word, and so may texts", () 
   for (const text of texts) assertEquals(commentProblemsIn("lib/a.ts", text), [], text);
 });
 
-Deno.test("comments: none in the repository has a problem", async () => {
+Deno.test("comments: no comment in the repository has a problem", async () => {
   const modules = allModules();
   assert(modules.length > 500 && modules.some((path) => path.endsWith(".tsx")));
   assertEquals(await allCommentProblems(), []);

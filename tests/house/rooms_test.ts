@@ -64,7 +64,7 @@ Deno.test("rooms: limiters and disciplines do not see each other", () => {
   ]);
 });
 
-Deno.test("rooms: queue, workers and metrics may import each other, but in no circle", () => {
+Deno.test("rooms: queue, workers and metrics may import each other, but not in a circle", () => {
   assertEquals(
     offences(
       "lib/queue/a.ts > lib/metrics/b.ts",
@@ -107,7 +107,7 @@ Deno.test("rooms: no two files import each other in a circle, wherever they are"
   );
 });
 
-Deno.test("rooms: nothing imports tests or benchmarks but themselves, and these see everything else", () => {
+Deno.test("rooms: nothing imports tests or benchmarks except themselves, and these may import everything", () => {
   assertEquals(
     offences(
       "tests/a_test.ts > tests/helpers.ts",
@@ -203,7 +203,7 @@ interface Module {
   dependencies?: { specifier: string; code?: { specifier?: string }; type?: { specifier?: string } }[];
 }
 
-Deno.test("rooms: imports of types are imports, in whatever form", async () => {
+Deno.test("rooms: imports of types count as imports, in every form", async () => {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "rooms_" }));
   try {
     const forms = [
@@ -229,7 +229,7 @@ Deno.test("rooms: imports of types are imports, in whatever form", async () => {
   }
 });
 
-Deno.test("rooms: every import in the repository keeps to the rule", async () => {
+Deno.test("rooms: every import in the repository follows the rule", async () => {
   const files = allModules();
   const imports = await importsIn(files);
   const importing = new Set(imports.map(({ from }) => from));

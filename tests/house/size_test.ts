@@ -50,7 +50,7 @@ Deno.test("a bundle holds no discipline, registry or config that it does not use
   assertEquals(await roomsIn(...queue, "createFairDiscipline"), ["disciplines", "registry"]);
 });
 
-Deno.test("a bundle holds no view of a queue for displays, and none of the code that measures", async () => {
+Deno.test("a bundle holds no code for displaying a queue, and no code that measures", async () => {
   const files = await bundledFiles(programOf("createRateLimitingQueue", "createGivenUpStore", "runWorkers"));
   assertEquals(files.filter((file) => file.startsWith("lib/inspection/")), []);
   const ofPools = ["lib/metrics/failure_watch.ts", "lib/metrics/totals.ts"];

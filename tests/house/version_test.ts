@@ -24,7 +24,7 @@ for (const folder of packageFolders()) {
     );
   });
 
-  Deno.test(`${name}: it looks at the version of the core before it loads anything else of the core`, async () => {
+  Deno.test(`${name}: it checks the version of the core before it loads anything else of the core`, async () => {
     const read = (file: string) => Deno.readTextFile(new URL(`${folder}/${file}`, root));
     if (name === "@workqueue/cli") {
       assertMatch(

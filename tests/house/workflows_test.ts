@@ -30,7 +30,7 @@ Deno.test("workflows: actions are pinned by major, and tasks and tests that they
   }
 });
 
-Deno.test("workflows: what is published was tested, and JSR learns where it comes from", () => {
+Deno.test("workflows: published code was tested, and JSR learns its origin", () => {
   const jobs = jobsOf("publish.yml");
   const publishes = ({ run }: { run?: string }) => /deno@\d+ publish( --allow-dirty)?$/.test(run ?? "");
   const publishing = jobs.filter(({ steps = [] }) => steps.some(publishes));

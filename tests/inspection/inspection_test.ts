@@ -30,7 +30,7 @@ function shown(object: object | undefined): string {
 
 const limiter = () => createExponentialLimiter<string>({ baseDelay: 80, maxDelay: 1000 });
 
-Deno.test("a queue says how much is ready, blocked, delayed and processing", async () => {
+Deno.test("a queue shows how many items are ready, blocked, delayed and processing", async () => {
   const clock = new HandClock();
   const queue = createRateLimitingQueue<string>(limiter(), { name: "images", clock });
   assertEquals(shown(queue), `RateLimitingQueue "images": 0 ready, 0 delayed, 0 processing`);
@@ -48,7 +48,7 @@ Deno.test("a queue says how much is ready, blocked, delayed and processing", asy
   assertEquals(shown(queue), `RateLimitingQueue "images": 1,234 ready, 0 delayed, 1 processing, shutting down`);
 });
 
-Deno.test("each layer says what it knows, and a queue without a name what it is", () => {
+Deno.test("each layer shows its own state, and a queue without a name shows its type", () => {
   const clock = new HandClock();
   assertEquals(shown(createWorkQueue()), "WorkQueue: 0 ready, 0 processing");
   const delaying = createDelayingQueue<string>({ name: 'odd "name"', clock });
@@ -69,7 +69,7 @@ Deno.test("each layer says what it knows, and a queue without a name what it is"
   assertEquals(shown(processing), "WorkQueue: 1 ready, 2 blocked, 0 processing");
 });
 
-Deno.test("a text made of a queue, a pool, a lease or a bucket is the line that a console prints", async () => {
+Deno.test("the string form of a queue, a pool, a lease or a bucket is the line that a console prints", async () => {
   const queue = createRateLimitingQueue<string>(limiter(), { name: "images", clock: new HandClock() });
   queue.add("a");
   const lease = take(queue);
@@ -81,7 +81,7 @@ Deno.test("a text made of a queue, a pool, a lease or a bucket is the line that 
   await pool.stop();
 });
 
-Deno.test("to print a queue or a pool changes nothing, and asks for no item", async () => {
+Deno.test("printing a queue or a pool changes nothing, and takes no item", async () => {
   const clock = new HandClock();
   const discipline = new Lifo<string>();
   const queue = createRateLimitingQueue<string>(limiter(), { discipline, clock });
@@ -104,7 +104,7 @@ Deno.test("to print a queue or a pool changes nothing, and asks for no item", as
   await pool.stop();
 });
 
-test("a pool says what runs, what is abandoned, whether it is paused, and what fails", async ({ runWorkers }) => {
+test("a pool shows running and abandoned handlers, whether it is paused, and failing items", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = createRateLimitingQueue<string>(limiter(), { name: "images", clock });
   const ends: (() => void)[] = [];
@@ -145,7 +145,7 @@ test("a pool says what runs, what is abandoned, whether it is paused, and what f
   );
 });
 
-Deno.test("a pool says what its throttle does, if it does anything", async () => {
+Deno.test("a pool shows the state of its throttle, if there is something to show", async () => {
   const clock = new HandClock();
   const queue = createRateLimitingQueue<string>(limiter(), { name: "images", clock });
   const throttle = createBreakerThrottle({ minAttempts: 1, openFor: "20s", clock });
@@ -167,7 +167,7 @@ Deno.test("a pool says what its throttle does, if it does anything", async () =>
   await Promise.all([pool.stop(), limited.stop()]);
 });
 
-Deno.test("a pool of items that are objects names the key that fails", async () => {
+Deno.test("a pool whose items are objects shows the failing key", async () => {
   const failing = createExponentialLimiter<{ id: number }>({ baseDelay: 10, maxDelay: 10 });
   const queue = createRateLimitingQueue<{ id: number }>(failing, { keyOf: ({ id }) => id, clock: new HandClock() });
   const pool = runWorkers(queue, () => Promise.reject("a text"), { onError() {} });
@@ -177,7 +177,7 @@ Deno.test("a pool of items that are objects names the key that fails", async () 
   await pool.stop();
 });
 
-Deno.test("keys and errors cannot end the line, steer the terminal or turn the text around them", async () => {
+Deno.test("keys and errors can't end the line, control the terminal or reverse the text around them", async () => {
   const queue = createRateLimitingQueue<string>(limiter(), { clock: new HandClock() });
   const pool = runWorkers(queue, (key) => Promise.reject(new Error(key)), { onError() {} });
   queue.add("a\n\u001b[31m\u0085\u009b31m\u2028\u202e\u2066\u061c");
@@ -188,7 +188,7 @@ Deno.test("keys and errors cannot end the line, steer the terminal or turn the t
   await pool.stop();
 });
 
-Deno.test("a lease shows its key, and whether that is still processing", () => {
+Deno.test("a lease shows its key, and whether the key is still processing", () => {
   const queue = createWorkQueue<string>();
   queue.add("a.jpg", { priority: 5 });
   const lease = take(queue);
@@ -219,7 +219,7 @@ Deno.test("a bucket shows its tokens, and whether it is paused", () => {
   );
 });
 
-Deno.test("what throws while it is described is said to do so, and nothing is thrown", async () => {
+Deno.test("an error while an object is printed is shown in its line, and not thrown", async () => {
   const broken = () => {
     throw new Error("broken");
   };
@@ -244,7 +244,7 @@ Deno.test("what throws while it is described is said to do so, and nothing is th
   await pool.stop();
 });
 
-Deno.test("lengths of time and numbers are written for people", () => {
+Deno.test("durations and numbers are formatted for people", () => {
   const lengths: [number, string][] = [
     [0, "0 ms"],
     [0.4, "0 ms"],
@@ -291,7 +291,7 @@ const programs: Record<string, () => Promise<string[]>> = {
 };
 
 for (const [runtime, command] of Object.entries(programs)) {
-  Deno.test(`console.log on ${runtime} prints a line of each, and the same line where it is within something`, async () => {
+  Deno.test(`console.log on ${runtime} prints one line for each object, and the same line inside other values`, async () => {
     const program = await bundle({ entryPoints: [fileURLToPath(new URL("print_objects.ts", import.meta.url))] });
     const lines = (await printed(await command(), program)).trimEnd().split("\n");
     const queue = 'RateLimitingQueue "images": 1 ready, 5,001 delayed (next in 4.2 s), 1 processing';
@@ -311,7 +311,7 @@ for (const [runtime, command] of Object.entries(programs)) {
 }
 
 for (const [runtime, command] of Object.entries(programs)) {
-  Deno.test(`a text made of a queue or a pool on ${runtime} names it, without the module for consoles`, async () => {
+  Deno.test(`the string form of a queue or a pool on ${runtime} names it, without the module for consoles`, async () => {
     const program = await bundle({ entryPoints: [fileURLToPath(new URL("print_titles.ts", import.meta.url))] });
     assertEquals((await printed(await command(), program)).trimEnd().split("\n"), [
       String.raw`WorkQueue, WorkQueue "odd\n", DelayingQueue`,

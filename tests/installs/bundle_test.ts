@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { bundle } from "../bundle.ts";
 import { Project } from "./project.ts";
 
-Deno.test("a bundle of the tarball holds only what it uses", async () => {
+Deno.test("a bundle of the tarball contains only the code that it uses", async () => {
   using project = new Project();
   await project.npmInstall();
   const bundled = (contents: string) => bundle({ stdin: { contents, resolveDir: project.path(".") }, minify: true });

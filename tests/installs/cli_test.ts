@@ -152,7 +152,7 @@ const STUBS: Record<string, string> = {
 };
 
 Deno.test({
-  name: "cli: the examples of its README run as they stand there",
+  name: "cli: the examples of its README run as written",
   ignore,
   fn: async () => {
     using project = new Project();
@@ -205,7 +205,7 @@ async function canCompile(): Promise<boolean> {
 }
 
 Deno.test({
-  name: "cli: compiled into a single file, it does the same with nothing beside it",
+  name: "cli: compiled into a single file, it does the same without other files",
   ignore,
   fn: async () => {
     if (await canCompile()) await tryCommand(await compiled());
@@ -240,7 +240,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "cli: what is installed from npm is modules, their types, the README and nothing else",
+  name: "cli: the npm package contains modules, their types, the README and nothing else",
   ignore,
   fn: async () => {
     using project = new Project();

@@ -30,7 +30,7 @@ for (const runtime of EVERY ? RUNTIMES : ["Node"] as const) {
   });
 
   Deno.test({
-    name: `cli, ${runtime}: a pipe without end is worked through until SIGTERM, which exits with 143`,
+    name: `cli, ${runtime}: an endless pipe is processed until SIGTERM, which exits with 143`,
     ignore,
     fn: async () => {
       await using workspace = new Workspace(runtime);
@@ -46,7 +46,7 @@ for (const runtime of EVERY ? RUNTIMES : ["Node"] as const) {
   });
 
   Deno.test({
-    name: `cli, ${runtime}: with room for few open files, fewer commands run at once, and all succeed`,
+    name: `cli, ${runtime}: if few files can be open, fewer commands run at once, and all succeed`,
     ignore,
     fn: async () => {
       await using workspace = new Workspace(runtime);
@@ -60,7 +60,8 @@ for (const runtime of EVERY ? RUNTIMES : ["Node"] as const) {
   });
 
   Deno.test({
-    name: `cli, ${runtime}: as many as print at once, a quiet run is quiet`,
+    name:
+      `cli, ${runtime}: many commands that print at once lose no output, and with --quiet, nothing is printed to standard error`,
     ignore,
     fn: async () => {
       await using workspace = new Workspace(runtime);
@@ -72,7 +73,7 @@ for (const runtime of EVERY ? RUNTIMES : ["Node"] as const) {
   });
 
   Deno.test({
-    name: `cli, ${runtime}: after kill -9 it goes on where it was`,
+    name: `cli, ${runtime}: after kill -9, it continues where it was`,
     ignore,
     fn: async () => {
       await using workspace = new Workspace(runtime);
@@ -114,7 +115,7 @@ for (const runtime of EVERY ? RUNTIMES : ["Node"] as const) {
   });
 
   Deno.test({
-    name: `cli, ${runtime}: the dashboard shows what fails, and Ctrl-C ends it all`,
+    name: `cli, ${runtime}: the dashboard shows failing items, and Ctrl-C ends everything`,
     ignore,
     fn: async () => {
       await using workspace = new Workspace(runtime);

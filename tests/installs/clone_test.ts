@@ -238,7 +238,7 @@ function assertCalm(printed: string): void {
   assert(!/could not|cannot|error|warn/i.test(lines.join("\n")), printed);
 }
 
-Deno.test("a clone: Deno takes it by an entry in deno.json, with no network", async () => {
+Deno.test("a clone: Deno uses it through an entry in deno.json, without network", async () => {
   await using folder = new Folder();
   const [program, printed] = PROGRAMS[manifest.name]!;
   await Deno.writeTextFile(`${folder.app}/deno.json`, core.denoJson);
@@ -246,7 +246,7 @@ Deno.test("a clone: Deno takes it by an entry in deno.json, with no network", as
   assertEquals(await folder.use([Deno.execPath(), "run", ...flags], program), printed);
 });
 
-Deno.test("a clone: the README is about the core, and the other pages about their packages", () => {
+Deno.test("a clone: the README describes the core, and the other pages describe their packages", () => {
   const named = Object.entries(PAGES).map(([path, all]) => [path, all.map(({ name }) => name)]);
   assertEquals(Object.fromEntries(named), {
     "README.md": [manifest.name],
@@ -265,7 +265,7 @@ for (const [path, instructions] of Object.entries(PAGES)) {
 
     if (name !== manifest.name) {
       Deno.test({
-        name: `a clone: Deno takes ${name} by links, as ${path} says`,
+        name: `a clone: Deno uses ${name} through links, as ${path} says`,
         ignore: isLeftOut,
         fn: async () => {
           await using folder = new Folder();
@@ -277,7 +277,7 @@ for (const [path, instructions] of Object.entries(PAGES)) {
     }
 
     Deno.test({
-      name: `a clone: Bun and Node install ${name} as ${path} says, and nothing alarming is printed`,
+      name: `a clone: Bun and Node install ${name} as ${path} says, without alarming output`,
       ignore: IGNORE || isLeftOut,
       fn: async () => {
         await using folder = new Folder();
@@ -304,7 +304,7 @@ const AGAIN = {
 for (const pages of [[core, redis], [prometheus, redis], [redis, prometheus]] as const) {
   const names = pages.map(({ name }) => name);
   Deno.test({
-    name: `a clone: ${names.join(" and then ")} go into one folder, and no registry is asked`,
+    name: `a clone: ${names.join(" and then ")} are installed into one folder without a registry`,
     ignore: IGNORE || !EVERY,
     fn: async () => {
       await using folder = new Folder();
@@ -329,7 +329,7 @@ for (const pages of [[core, redis], [prometheus, redis], [redis, prometheus]] as
 }
 
 Deno.test({
-  name: "a clone: the registry of these tests is asked for what is missing, so they would notice",
+  name: "a clone: a missing package is requested from the registry of these tests, so the tests would notice it",
   ignore: IGNORE,
   fn: async () => {
     await using folder = new Folder();
@@ -349,7 +349,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a clone: a mistake in it is printed, and nothing is packed",
+  name: "a clone: a mistake in the clone is printed, and nothing is packed",
   ignore: IGNORE,
   fn: async () => {
     await using folder = new Folder();
@@ -371,7 +371,7 @@ function commandBlocks(path: string, from: string): string[] {
 
 const [tryIt, installIt] = commandBlocks("docs/command.md", "\n## Install") as [string, string];
 
-Deno.test("a clone: both pages about the command install it by the same lines", () => {
+Deno.test("a clone: both pages about the command install it with the same lines", () => {
   assertEquals(commandBlocks("packages/cli/README.md", "Not published yet"), [installIt]);
 });
 
@@ -421,7 +421,7 @@ for (const [runtime, marks] of Object.entries(COMMAND_LINES)) {
 }
 
 Deno.test({
-  name: "a clone: the command runs without being installed as docs/command.md says",
+  name: "a clone: the command runs without an installation, as docs/command.md says",
   ignore: IGNORE,
   fn: async () => {
     await using folder = new Folder();

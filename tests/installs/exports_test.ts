@@ -108,20 +108,20 @@ const brought = new Map(
   await Promise.all(entries.map(async ([entry, file]) => [entry, await filesBroughtBy(file)] as const)),
 );
 
-Deno.test("exports: an entry brings along no other that it does not use", () => {
+Deno.test("exports: an entry brings along no other entry that it does not use", () => {
   for (const [entry, own] of entries) {
     const others = entries.filter(([, file]) => file !== own && brought.get(entry)!.has(file));
     assertEquals(others.map(([other]) => other), BRINGS[entry], entry);
   }
 });
 
-Deno.test("exports: no entry brings along the config, the registry or the like unless it uses them", () => {
+Deno.test("exports: no entry brings along the config, the registry or similar parts unless it uses them", () => {
   for (const [file, expected] of Object.entries(BROUGHT_BY)) {
     assertEquals(entries.map(([entry]) => entry).filter((entry) => brought.get(entry)!.has(file)), expected, file);
   }
 });
 
-Deno.test("exports: each entry says what it is for", async () => {
+Deno.test("exports: each entry describes its purpose", async () => {
   for (const [entry, file] of entries) {
     const source = await Deno.readTextFile(new URL(file, ROOT));
     const [comment] = source.split("*/", 1);

@@ -17,7 +17,7 @@ async function add(project: Project, registry: JsrRegistry): Promise<Record<stri
   return env;
 }
 
-Deno.test("JSR: what is published installs, type-checks and runs under Deno, with no permissions", async () => {
+Deno.test("JSR: the published package installs, type-checks and runs under Deno, without permissions", async () => {
   await using registry = new JsrRegistry();
   await registry.publish(".");
   using project = new Project();
@@ -27,7 +27,7 @@ Deno.test("JSR: what is published installs, type-checks and runs under Deno, wit
   assertEquals(JSON.parse(stdout), await expectedFindings());
 });
 
-Deno.test("JSR: what is published is the modules that are used, and what a reader of the package looks for", async () => {
+Deno.test("JSR: the published package contains the modules in use, and the files that a reader looks for", async () => {
   const files = [...(await publishedFiles()).keys()];
   const used = new Set<string>();
   for (const entry of Object.values(manifest.exports)) {
@@ -41,7 +41,7 @@ Deno.test("JSR: what is published is the modules that are used, and what a reade
   assertEquals(files.filter((path) => !path.endsWith(".ts") && !readers.test(path)), []);
 });
 
-Deno.test("JSR: a file that is not what was published is refused", async () => {
+Deno.test("JSR: a file that differs from the published one is refused", async () => {
   await using registry = new JsrRegistry();
   const files = await registry.publish(".");
   using project = new Project();

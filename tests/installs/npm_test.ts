@@ -10,7 +10,7 @@ import { filesIn } from "../../release/packed.ts";
 import { expectedFindings, Project, ROOT } from "./project.ts";
 import { OLDEST, tsc } from "./tsc.ts";
 
-Deno.test("npm: the tarball installs with no network, type-checks and runs under Node", async () => {
+Deno.test("npm: the tarball installs without network, type-checks and runs under Node", async () => {
   using project = new Project();
   await project.npmInstall();
   project.writeConsumer();
@@ -20,7 +20,7 @@ Deno.test("npm: the tarball installs with no network, type-checks and runs under
 });
 
 for (const age of ["newest", "oldest"] as const) {
-  Deno.test(`npm: the ${age} TypeScript finds its types as Node does, and as bundlers do`, async () => {
+  Deno.test(`npm: the ${age} TypeScript finds its types both with Node resolution and with bundler resolution`, async () => {
     using project = new Project();
     await project.npmInstall();
     project.writeConsumer();
@@ -31,7 +31,7 @@ for (const age of ["newest", "oldest"] as const) {
   });
 }
 
-Deno.test("npm: the oldest TypeScript is the one that README names", async () => {
+Deno.test("npm: the README names the oldest TypeScript that works", async () => {
   const readme = await Deno.readTextFile(new URL("README.md", ROOT));
   const [, named] = /Requires TypeScript ([\d.]+) or later/.exec(readme)!;
   assertEquals(OLDEST, `npm:typescript@~${named}`);
@@ -46,14 +46,14 @@ Deno.test("npm: the tarball installs and runs under Bun", async () => {
   assertEquals(JSON.parse(await project.run(bun, ["main.ts"])), await expectedFindings());
 });
 
-Deno.test("npm: the core uses nothing that came to JavaScript after ES2022, but for disposal", async () => {
+Deno.test("npm: the core uses nothing newer than ES2022, except disposal", async () => {
   await tsc(ROOT, "newest", "mod.ts", "--noEmit", "--allowImportingTsExtensions", "--module", "nodenext");
 });
 
 /** Most bytes of the unpacked files that npm users download. */
 const MOST_BYTES = 900_000;
 
-Deno.test("npm: the published tarball has code, types, a README, a licence, a changelog and a schema, of 900 kB", async () => {
+Deno.test("npm: the published tarball has code, types, a README, a licence, a changelog and a schema, in at most 900 kB", async () => {
   const folder = await packedToPublish(".");
   using project = new Project();
   await project.run("tar", ["-xzf", `${folder}/package.tgz`]);

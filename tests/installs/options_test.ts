@@ -77,7 +77,7 @@ const NO_OPTIONS_OF_OURS = [
   "RetryBudgetOptions",
 ];
 
-Deno.test("options: every one that may be left out may be undefined", async () => {
+Deno.test("options: every optional option may be undefined", async () => {
   takesUndefined<WorkQueueOptions<string>>({});
   takesUndefined<DelayingQueueOptions<string>>({});
   takesUndefined<RateLimitingQueueOptions<string>>({});
@@ -118,7 +118,7 @@ Deno.test("options: every one that may be left out may be undefined", async () =
   assertEquals(names.filter((name) => !source.includes(name)), []);
 });
 
-Deno.test("options: one that is undefined is as one that is left out", async () => {
+Deno.test("options: an undefined option is the same as an omitted option", async () => {
   const clock = undefined;
   const queue = createRateLimitingQueue<string>(createDefaultControllerLimiter({ clock }), {
     name: undefined,

@@ -35,7 +35,7 @@ for (const [name, page] of Object.entries(PAGES)) {
     await run(Deno.execPath(), ["doc", "--lint", ...entries], folder);
   });
 
-  Deno.test(`${name}: what is published is the modules that are used, and what a reader looks for`, async () => {
+  Deno.test(`${name}: the published package contains the modules in use, and the files that a reader looks for`, async () => {
     const { stderr } = await run(Deno.execPath(), ["publish", "--dry-run", "--no-check", "--allow-dirty"], folder);
     const files = [...stderr.matchAll(/^ +(file:\S+) \(/gm)].map(([, url]) => url!);
     const used = new Set<string>();
@@ -50,7 +50,7 @@ for (const [name, page] of Object.entries(PAGES)) {
     assertStringIncludes(readme, `](../../docs/${page}`);
   });
 
-  Deno.test(`${name}: what is published on JSR requires exactly its own version of the packages of this repository`, async () => {
+  Deno.test(`${name}: the JSR package requires exactly its own version of the packages of this repository`, async () => {
     const files = await registry.publish(`packages/${name}`);
     const relative = relativeLinks(new TextDecoder().decode(files.get("/README.md")));
     assertEquals(relative.filter((href) => !href.startsWith("#")), []); // JSR would resolve them against the root
@@ -67,12 +67,12 @@ for (const [name, page] of Object.entries(PAGES)) {
   });
 }
 
-everyTest("packages: npm publishes each", async () => {
+everyTest("packages: each of them can be published with npm", async () => {
   await using npm = new NpmRegistry();
   for (const name of [".", ...Object.keys(PAGES).map((name) => `packages/${name}`)]) await npm.publish(name);
 });
 
-Deno.test("packages: what is published on npm names the core and its peers, and no peer as a package of its own", async () => {
+Deno.test("packages: the npm package names the core and its peers, and no peer as a package of its own", async () => {
   using project = new Project();
   await run(Deno.execPath(), ["task", "pack", "packages/opentelemetry", project.path("package.tgz")], ROOT);
   const { dependencies, peerDependencies } = JSON.parse(
@@ -82,7 +82,7 @@ Deno.test("packages: what is published on npm names the core and its peers, and 
   assertEquals(Object.keys(peerDependencies), ["@opentelemetry/api"]);
 });
 
-Deno.test("packages: what is packed in a clone has npm and Bun ask no registry for a package of this repository", async () => {
+Deno.test("packages: with packages packed in a clone, npm and Bun ask no registry for a package of this repository", async () => {
   using project = new Project();
   await project.pack(...EVERY ? [] : ["packages/redis"]);
   const names = EVERY ? Object.keys(PAGES) : ["engine", "redis"];
@@ -103,7 +103,7 @@ Deno.test("packages: what is packed in a clone has npm and Bun ask no registry f
   }
 });
 
-Deno.test("packages: packing writes the package and those it needs to the folder one is in, and says so", async () => {
+Deno.test("packages: packing writes the package and its dependencies to the current folder, and says so", async () => {
   using project = new Project();
   const args = ["task", "--cwd", fileURLToPath(ROOT), "pack", "packages/config-file"];
   const printed = await project.run(Deno.execPath(), args, { INIT_CWD: project.folder });
@@ -119,13 +119,13 @@ const REFUSED: [args: string[], message: string][] = [
 ];
 
 for (const [args, message] of REFUSED) {
-  Deno.test(`packages: packing ${args.join(" ")} says what is wrong`, async () => {
+  Deno.test(`packages: packing ${args.join(" ")} reports the problem`, async () => {
     const error = await assertRejects(() => run(Deno.execPath(), ["task", "pack", ...args], ROOT), Error);
     assertStringIncludes(error.message, message);
   });
 }
 
-Deno.test("packages: each that is published is looked at here", () => {
+Deno.test("packages: each published package is tested here", () => {
   const published = [...Deno.readDirSync(new URL("packages/", ROOT))].map(({ name }) => name)
     .filter((name) => JSON.parse(Deno.readTextFileSync(new URL(`packages/${name}/deno.json`, ROOT))).publish);
   assertEquals(published.sort(), Object.keys(PAGES).sort());

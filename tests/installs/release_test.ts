@@ -9,7 +9,7 @@ import { manifest, Project, ROOT, run } from "./project.ts";
 
 const NONE = { repository: null, homepage: null, bugs: null, author: null };
 
-Deno.test("project: the address of the files names the version, and there is none without a repository", () => {
+Deno.test("project: the address of the files contains the version, and there is no address without a repository", () => {
   const repository = "https://git.example/owner/name";
   assertEquals(filesAddress({ ...NONE, repository }), `${repository}/blob/v${manifest.version}/`);
   assertEquals(filesAddress(NONE), undefined);
@@ -18,7 +18,7 @@ Deno.test("project: the address of the files names the version, and there is non
 const README = "See [the `guide`](../../docs/redis.md#keys), [below](#use), [Go](https://go.dev) and\n" +
   "[![CI](../../docs/ci.svg)](../core/README.md).";
 
-Deno.test("project: relative links of a README become absolute, and others stay", () => {
+Deno.test("project: relative links of a README become absolute, and other links stay", () => {
   assertEquals(
     withAddresses(README, "packages/redis/", "https://x.example/"),
     "See [the `guide`](https://x.example/docs/redis.md#keys), [below](#use), [Go](https://go.dev) and\n" +
@@ -89,7 +89,7 @@ for (const [title, files, tag, problem] of BROKEN) {
   });
 }
 
-Deno.test("release: a missing address fails a release, and is a step that is left in a dry run", async () => {
+Deno.test("release: a missing address fails a release, and is listed as a remaining step in a dry run", async () => {
   const problems = await problemsOf(READY, {});
   assertEquals(Object.keys(problems), ["project.json has every address"]);
   assertStringIncludes(stepsLeft(NONE)[0]!, "Set 'repository', 'homepage', 'bugs', 'author' in release/project.json");
@@ -97,7 +97,7 @@ Deno.test("release: a missing address fails a release, and is a step that is lef
   assert(!stepsLeft(complete)[0]!.includes("project.json"));
 });
 
-everyTest("release: a dry run succeeds, and prints the steps that are left", async () => {
+everyTest("release: a dry run succeeds, and prints the remaining steps", async () => {
   const { stdout } = await run(Deno.execPath(), ["task", "release", "--dry-run"], ROOT);
   assert(!stdout.includes("FAILED"), stdout);
   for (const step of stepsLeft(NONE)) assertStringIncludes(stdout, step);

@@ -24,7 +24,7 @@ class Resting extends Recorder {
 
 const backoff = () => createExponentialLimiter({ baseDelay: 1, maxDelay: 9 });
 
-Deno.test("at rest: a bucket that is full, not paused, and has the rate and the burst that it was made with", () => {
+Deno.test("at rest: a bucket that is full, not paused, and has its original rate and burst", () => {
   const clock = new HandClock();
   const limiter = createBucketLimiter({ rate: 1, burst: 2, clock });
   const { bucket } = limiter;
@@ -58,7 +58,7 @@ Deno.test("at rest: a backoff without failures", () => {
   assert(limiter.atRest!());
 });
 
-Deno.test("at rest: limiters around others are if all of those say so, and not if one does not say", () => {
+Deno.test("at rest: a limiter around others is at rest if all of them report so, and not if one doesn't report", () => {
   const wrappers: ((inner: RateLimiter) => RateLimiter)[] = [
     (inner) => createMaxWaitLimiter(inner, 5),
     (inner) => createJitterLimiter(inner, { spread: 1 }),
@@ -79,7 +79,7 @@ Deno.test("at rest: limiters around others are if all of those say so, and not i
   }
 });
 
-Deno.test("at rest: the controllers' default, once its item is forgotten and its bucket full", () => {
+Deno.test("at rest: the default controller limiter, once its item is forgotten and its bucket is full", () => {
   const clock = new HandClock();
   const limiter = createDefaultControllerLimiter({ clock });
   assert(limiter.atRest!());

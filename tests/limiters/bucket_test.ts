@@ -4,7 +4,7 @@ import { createBucketLimiter, createDefaultControllerLimiter, TokenBucket } from
 import { HandClock } from "../helpers.ts";
 import { delays, RETRY } from "./helpers.ts";
 
-Deno.test("bucket: all items together take from it, and it counts none of them", () => {
+Deno.test("bucket: all items take tokens from it, and it counts no failures", () => {
   const clock = new HandClock();
   const limiter = createBucketLimiter<string>({ rate: 10, burst: 2, clock });
   assertEquals(["a", "b", "c", "a"].map((item) => limiter.when(item)), [0, 0, 100, 200]);
@@ -15,7 +15,7 @@ Deno.test("bucket: all items together take from it, and it counts none of them",
   assertEquals(["a", "b", "c"].map((item) => limiter.when(item)), [0, 0, 100]);
 });
 
-Deno.test("bucket: its token bucket is at hand, to take from and to change", () => {
+Deno.test("bucket: its token bucket is accessible, to take tokens and to change it", () => {
   const clock = new HandClock();
   const limiter = createBucketLimiter<string>({ rate: 10, burst: 2, clock });
   const { bucket } = limiter;
@@ -26,7 +26,7 @@ Deno.test("bucket: its token bucket is at hand, to take from and to change", () 
   assertEquals(limiter.when("a"), 2000);
 });
 
-Deno.test("bucket: takes the time of the runtime where no clock is given", () => {
+Deno.test("bucket: uses the time of the runtime if no clock is given", () => {
   using time = new FakeTime();
   for (const limiter of [createBucketLimiter({ rate: 2, burst: 1 }), createDefaultControllerLimiter()]) {
     delays(limiter, "a", 150);
@@ -40,7 +40,7 @@ Deno.test("bucket: takes the time of the runtime where no clock is given", () =>
   assertEquals(delays(limiter, "a", 1), [0]);
 });
 
-Deno.test("bucket: a delay is a finite number, even where a token never comes", () => {
+Deno.test("bucket: a delay is a finite number, even if a token never comes", () => {
   const never = createBucketLimiter({ rate: 0, burst: 1, clock: new HandClock() });
   assertEquals(never.when("a"), 0);
   const delay = never.when("a");
@@ -53,7 +53,7 @@ Deno.test("bucket: a delay is a finite number, even where a token never comes", 
   assertEquals(delays(infinite, "a", 1000), new Array(1000).fill(0));
 });
 
-Deno.test("bucket: thousands of items queue up behind each other", () => {
+Deno.test("bucket: thousands of items wait behind each other", () => {
   const limiter = createBucketLimiter({ rate: 8, burst: 1, clock: new HandClock() });
   assertEquals(delays(limiter, "a", 5000), Array.from({ length: 5000 }, (_, i) => i * 125));
 });

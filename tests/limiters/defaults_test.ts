@@ -3,7 +3,7 @@ import { createDefaultControllerLimiter, createDefaultItemLimiter } from "@workq
 import { HandClock } from "../helpers.ts";
 import { delays } from "./helpers.ts";
 
-Deno.test("the controllers' default: 5 ms to 1000 s for an item, 10 a second and 100 at once for all", () => {
+Deno.test("the default controller limiter: 5 ms to 1000 s per item, 10 a second and 100 at once in total", () => {
   const clock = new HandClock();
   const limiter = createDefaultControllerLimiter<number | string>({ clock });
   assertEquals(delays(limiter, "a", 3), [5, 10, 20]);
@@ -18,14 +18,14 @@ Deno.test("the controllers' default: 5 ms to 1000 s for an item, 10 a second and
   assertEquals(limiter.when("a"), 5);
 });
 
-Deno.test("the items' default: 1 ms to 1000 s for an item, and nothing for all", () => {
+Deno.test("the default item limiter: 1 ms to 1000 s per item, and no limit in total", () => {
   const limiter = createDefaultItemLimiter<number | string>();
   assertEquals(delays(limiter, "a", 4), [1, 2, 4, 8]);
   assertEquals(delays(limiter, "a", 1000).at(-1), 1_000_000);
   for (let item = 0; item < 1000; item++) assertEquals(limiter.when(item), 1);
 });
 
-Deno.test("limiters that are made twice share nothing", () => {
+Deno.test("limiters that are created twice share nothing", () => {
   for (const create of [createDefaultItemLimiter, createDefaultControllerLimiter]) {
     const [one, two] = [create(), create()];
     one.when("a");

@@ -17,7 +17,7 @@ Deno.test("exponential: doubles the delay of an item with each of its failures",
   limiter.forget("three"); // never failed
 });
 
-Deno.test("exponential: stops at the longest delay", () => {
+Deno.test("exponential: stops at the maximum delay", () => {
   const limiter = createExponentialLimiter({ baseDelay: "5ms", maxDelay: "30ms" });
   assertEquals(delays(limiter, "a", 6), [5, 10, 20, 30, 30, 30]);
   assertEquals(delays(createExponentialLimiter({ baseDelay: 7, maxDelay: 7 }), "a", 3), [7, 7, 7]);
@@ -43,7 +43,7 @@ Deno.test("exponential: never overflows, however often an item fails", () => {
   assertEquals(delays(limiter, "a", 1001).at(-1), 3_600_000_000);
 });
 
-Deno.test("exponential: without a base delay nothing is delayed, however often an item fails", () => {
+Deno.test("exponential: without a base delay, nothing is delayed, however often an item fails", () => {
   const limiter = createExponentialLimiter({ baseDelay: 0, maxDelay: 1000 });
   assertEquals(delays(limiter, "a", 3000), new Array(3000).fill(0));
   assertEquals(delays(createExponentialLimiter({ baseDelay: 0, maxDelay: 0 }), "a", 2), [0, 0]);

@@ -35,7 +35,7 @@ const COUNTING: [name: string, delays: number[], create: (forgetAfter: number, c
 ];
 
 for (const [name, expected, create] of COUNTING) {
-  Deno.test(`forgetAfter, ${name}: a count is dropped so long after the end of the last delay it gave`, () => {
+  Deno.test(`forgetAfter, ${name}: a count is dropped this time after the end of the last delay it caused`, () => {
     const clock = new HandClock(7);
     const limiter = create(100, clock);
     assertEquals(delays(limiter, "a", 4), expected);
@@ -52,7 +52,7 @@ for (const [name, expected, create] of COUNTING) {
     assertEquals([limiter.numRequeues("a"), limiter.when("a")], [0, 10]);
   });
 
-  Deno.test(`forgetAfter, ${name}: at rest once every count is over or forgotten`, () => {
+  Deno.test(`forgetAfter, ${name}: at rest once every count has expired or was forgotten`, () => {
     const clock = new HandClock();
     const limiter = create(100, clock);
     assert(limiter.atRest!());
@@ -69,7 +69,7 @@ for (const [name, expected, create] of COUNTING) {
     assert(limiter.atRest!());
   });
 
-  Deno.test(`forgetAfter, ${name}: counts as a plain list of failures does, whatever comes when`, () => {
+  Deno.test(`forgetAfter, ${name}: counts like a plain list of failures, under random calls`, () => {
     const operation = fc.record({
       do: fc.constantFrom("when", "when", "forget"),
       key: fc.nat(3),
@@ -107,7 +107,7 @@ for (const [name, expected, create] of COUNTING) {
   });
 }
 
-Deno.test("forgetAfter: needs one look at the clock each time, and no timer", () => {
+Deno.test("forgetAfter: needs one reading of the clock each time, and no timer", () => {
   let looks = 0;
   const clock: Clock = { now: () => looks++, setTimeout: () => assert(false), clearTimeout() {} };
   const limiter = createExponentialLimiter({ baseDelay: 10, maxDelay: 10, forgetAfter: 10, clock });
@@ -116,7 +116,7 @@ Deno.test("forgetAfter: needs one look at the clock each time, and no timer", ()
   assertEquals(looks, 1000);
 });
 
-Deno.test("forgetAfter: takes the time of the runtime where no clock is given", () => {
+Deno.test("forgetAfter: uses the time of the runtime if no clock is given", () => {
   using time = new FakeTime();
   const limiter = createExponentialLimiter({ baseDelay: "1s", maxDelay: "1m", forgetAfter: "1h" });
   assertEquals(delays(limiter, "a", 3), [1000, 2000, 4000]);
@@ -144,7 +144,7 @@ Deno.test("forgetAfter: in a document, it is an option of the queue", () => {
   }
 });
 
-Deno.test("forgetAfter: what is no duration is refused, and so is what is no clock", () => {
+Deno.test("forgetAfter: a value that is not a duration is refused, and so is one that is not a clock", () => {
   const create = (options: object) => () => createExponentialLimiter({ baseDelay: 1, maxDelay: 1, ...options });
   for (const forgetAfter of [-1, Infinity, NaN, "1 h", null]) {
     assertThrows(

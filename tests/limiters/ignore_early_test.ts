@@ -14,7 +14,7 @@ import { courseOf, OUTAGE_LIMITERS } from "./outage.ts";
 
 const backoff = (clock: HandClock) => createExponentialLimiter({ baseDelay: 1000, maxDelay: 100_000, clock });
 
-Deno.test("ignore-early: judges a failure by when its attempt began, or else by when it happened", () => {
+Deno.test("ignore-early: judges a failure by the start of its attempt, or else by the time of the failure", () => {
   const clock = new HandClock();
   const limiter = createIgnoreEarlyLimiter<string>(backoff(clock), { clock });
   const failAt = (time: number, startedAt?: number) => {
@@ -72,7 +72,7 @@ Deno.test("rule 10: the times of an attempt are numbers", () => {
   assertEquals(limiter.when("a", "a", {}), -1, "the answer of the inner limiter");
 });
 
-Deno.test("rule 17: the times of failures by hand are those of the limiter, and those of a queue are not", () => {
+Deno.test("rule 17: failures by hand follow the limiter's own times, and failures of a queue do not", () => {
   const limiter = createIgnoreEarlyLimiter<string>(backoff(new HandClock()), { clock: new HandClock() });
   assertEquals(limiter.when("a"), 1000);
   assertEquals(limiter.next!(1, "a", "a", { startedAt: 0, dueAt: undefined, minDelay: 0 }), 1000);
@@ -83,7 +83,7 @@ Deno.test("rule 17: the times of failures by hand are those of the limiter, and 
   assertEquals(limiter.when("b"), 1000);
 });
 
-Deno.test("rule 14: ignore-early forgets times some time after they have passed", () => {
+Deno.test("rule 14: ignore-early forgets times a while after they have passed", () => {
   const clock = new HandClock();
   const passing = createExponentialLimiter<number>({ baseDelay: 1, maxDelay: 1, forgetAfter: 0, clock });
   const limiter = createIgnoreEarlyLimiter(passing, { forgetAfter: "1m", clock });
@@ -102,7 +102,7 @@ Deno.test("rule 17: inside a max-of limiter, the other limiters count early fail
   assertEquals(limiter.numRequeues("a"), 2);
 });
 
-Deno.test("ignore-early: what is no limiter, and bad options are refused", () => {
+Deno.test("ignore-early: a value that is not a limiter, and invalid options, are refused", () => {
   const limiter = createBucketLimiter({ rate: 1, burst: 1 });
   const action = "Cannot create ignore-early limiter: ";
   assertThrows(() => createIgnoreEarlyLimiter({} as never), TypeError, `${action}'limiter' must be a rate limiter`);
@@ -119,7 +119,7 @@ const outage = fc.record({
   lasts: fc.oneof(fc.constantFrom(0, 0.1), fc.integer({ min: 1, max: 3000 })),
 });
 
-Deno.test("rule 17: with events, a key that was failing works again as soon as without them", async () => {
+Deno.test("rule 17: with events, a failing key succeeds again as soon as without events", async () => {
   await fc.assert(
     fc.asyncProperty(outage, async ({ inner, ...rest }) => {
       const load = { ...rest, limiter: { type: "ignore-early", limiter: inner } as const };
@@ -135,7 +135,7 @@ Deno.test("rule 17: with events, a key that was failing works again as soon as w
   );
 });
 
-Deno.test("rule 17: an event a second for 60 s: a success in time, and in client-go after 964 s", async () => {
+Deno.test("rule 17: with an event per second for 60 s, a success comes in time, and in client-go after 964 s", async () => {
   const load = { addWhileDelayed: "keep", duration: 60_000, hasLaterEvents: false, lasts: 0 } as const;
   const exponential: LimiterConfig = { type: "exponential", baseDelay: "5ms", maxDelay: "1000s" };
   const ignoring = { type: "ignore-early", limiter: exponential } as const;

@@ -19,7 +19,7 @@ function sequence(...numbers: number[]): () => number {
   return () => numbers.shift()!;
 }
 
-Deno.test("jitter: takes a random part of up to 'spread' of the delay off it", () => {
+Deno.test("jitter: subtracts a random part of up to 'spread' from the delay", () => {
   const half = createJitterLimiter(backoff(), { spread: 0.5, random: sequence(0, 0.5, 1, 0.2, 0) });
   assertEquals(delays(half, "a", 5), [100, 150, 200, 720, 1000]);
   const whole = createJitterLimiter(backoff(), { spread: 1, random: sequence(0, 0.25, 1) });
@@ -28,7 +28,7 @@ Deno.test("jitter: takes a random part of up to 'spread' of the delay off it", (
   assertEquals(delays(none, "a", 3), [100, 200, 400]);
 });
 
-Deno.test("jitter: with numbers of one's own or of the runtime, delays are spread over all that is allowed", () => {
+Deno.test("jitter: with given random numbers or the runtime's, delays spread over the whole range", () => {
   for (const options of [{ random: randomNumbers(3) }, {}, { random: undefined }]) {
     const all = delays(createJitterLimiter(new Recorder(1000), { spread: 0.5, ...options }), "a", 2000);
     assert(all.every((delay) => delay >= 500 && delay <= 1000));
@@ -52,14 +52,14 @@ Deno.test("jitter: calls each method of the limiter once, with the item and its 
   ]);
 });
 
-Deno.test("jitter: takes a random part off the delays that a queue asks for, and passes failures on that are not counted", () => {
+Deno.test("jitter: shortens the delays that a queue asks for, and passes on failures that are not counted", () => {
   const limiter = createJitterLimiter(backoff(), { spread: 0.5, random: sequence(0, 0.5, 1, 0.2, 0.5) });
   assertEquals([1, 2, 3, 4].map((failures) => limiter.next!(failures, "a", "a", RETRY)), [100, 150, 200, 720]);
   const ignoring = createJitterLimiter(new NextRecorder(NOT_COUNTED), { spread: 1, random: () => 0.5 });
   assertEquals(ignoring.next!(1, "a", "a", RETRY), NOT_COUNTED);
 });
 
-Deno.test("jitter: a random number that is none from 0 to 1 is an error, and no failure is counted", () => {
+Deno.test("jitter: a random number that is not between 0 and 1 is an error, and no failure is counted", () => {
   const cases: [random: unknown, received: string][] = [
     [1.5, "1.5"],
     [-0.1, "-0.1"],
@@ -81,7 +81,7 @@ Deno.test("jitter: a random number that is none from 0 to 1 is an error, and no 
   }
 });
 
-Deno.test("jitter: bad arguments are refused, with the option, the rule and the value", () => {
+Deno.test("jitter: invalid arguments are refused, with the option, the rule and the value", () => {
   const cases: [limiter: unknown, options: unknown, ErrorClass: typeof RangeError | typeof TypeError, rest: string][] =
     [
       [backoff(), { spread: 1.1 }, RangeError, "'spread' must be a number from 0 to 1, got 1.1"],
@@ -103,7 +103,7 @@ Deno.test("jitter: bad arguments are refused, with the option, the rule and the 
   }
 });
 
-Deno.test("jitter: of a config, with the random numbers of the build, around a limiter by name too", () => {
+Deno.test("jitter: works in a config, with the random numbers of the build, also around a limiter by name", () => {
   const random = () => 0.5;
   const limiter = limiters.build({ type: "jitter", limiter: { type: "bucket", rate: 0, burst: 1 }, spread: 1 }, {
     random,
@@ -126,7 +126,7 @@ Deno.test("jitter: of a config, with the random numbers of the build, around a l
   );
 });
 
-Deno.test("jitter: in a max-of limiter, the longest delay is still kept to", () => {
+Deno.test("jitter: inside a max-of limiter, the longest delay is still respected", () => {
   const limiter = createMaxOfLimiter(
     new Recorder(70),
     createJitterLimiter(new Recorder(100), { spread: 1, random: () => 1 }),

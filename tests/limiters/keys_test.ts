@@ -12,7 +12,7 @@ import {
   type RateLimiter,
 } from "@workqueue/core";
 
-Deno.test("rule 8: limiters count by the key where there is one, and by the item where there is none", () => {
+Deno.test("rule 8: limiters count by the key, or by the item if no key is given", () => {
   const cases: [name: string, limiter: RateLimiter<object | string>, delays: number[]][] = [
     ["exponential", createExponentialLimiter({ baseDelay: 1, maxDelay: 100 }), [1, 2, 4]],
     ["fast-slow", createFastSlowLimiter({ fastDelay: 1, slowDelay: 9, maxFastAttempts: 2 }), [1, 1, 9]],
@@ -41,7 +41,7 @@ Deno.test("rule 8: limiters count by the key where there is one, and by the item
   }
 });
 
-Deno.test("keys are compared as a Map does, whatever they are called", () => {
+Deno.test("keys are compared as in a Map, whatever their names", () => {
   const limiter = createExponentialLimiter({ baseDelay: 1, maxDelay: 100 });
   for (const key of ["__proto__", "constructor", "toString", "", 0, NaN, null, 1, "1", false]) {
     assertEquals(limiter.numRequeues("item", key), 0);

@@ -28,7 +28,7 @@ Deno.test("max-of: the longest delay and the highest count win", () => {
   assertEquals([none.when("a"), none.numRequeues("a")], [0, 0]);
 });
 
-Deno.test("max-of: each method of every limiter is called, with the item and its key", () => {
+Deno.test("max-of: calls each method of every limiter, with the item and its key", () => {
   const inner = [new Recorder(3), new Recorder(2), new Recorder(1)];
   const limiter = createMaxOfLimiter<string>(...inner);
   limiter.when("item", 1, ATTEMPT);
@@ -39,7 +39,7 @@ Deno.test("max-of: each method of every limiter is called, with the item and its
   }
 });
 
-Deno.test("max-of: none, or one that is no limiter, is refused", () => {
+Deno.test("max-of: an empty list, and an element that is not a limiter, are refused", () => {
   const rest = "Cannot create max-of limiter: 'limiters' must be one or more rate limiters, got an array";
   const good = createDefaultItemLimiter();
   const { forget, numRequeues } = new Recorder(1);
@@ -77,7 +77,7 @@ Deno.test("max-of: an error of one of the limiters is passed on", () => {
   assertEquals([after.calls, limiter.atRest!()], [[], false]);
 });
 
-Deno.test("max-of: a queue is given the longest delay too, whether the limiters count themselves or not", () => {
+Deno.test("max-of: a queue gets the longest delay, too, whether the limiters count themselves or not", () => {
   const limiter = createMaxOfLimiter<string>(
     createFastSlowLimiter({ fastDelay: 5, slowDelay: 3000, maxFastAttempts: 3 }),
     createExponentialLimiter({ baseDelay: 1, maxDelay: 1000 }),

@@ -10,7 +10,7 @@ import { NOT_COUNTED } from "../../lib/base/brands.ts";
 import { HandClock } from "../helpers.ts";
 import { ATTEMPT, delays, DURATION, NextRecorder, Recorder, RETRY } from "./helpers.ts";
 
-Deno.test("max-wait: cuts the delays of another limiter, and passes all else on", () => {
+Deno.test("max-wait: caps the delays of another limiter, and passes on everything else", () => {
   const limiter = createMaxWaitLimiter<string>(createExponentialLimiter({ baseDelay: 100, maxDelay: 10_000 }), "1s");
   assertEquals(delays(limiter, "a", 6), [100, 200, 400, 800, 1000, 1000]);
   assertEquals(limiter.numRequeues("a"), 6);
@@ -25,14 +25,14 @@ Deno.test("max-wait: cuts the delays of another limiter, and passes all else on"
   assertEquals(inner.calls, [["when", "item", 1, ATTEMPT], ["numRequeues", "item", 2], ["forget", "item", 3]]);
 });
 
-Deno.test("max-wait: cuts the delays that a queue asks for, and passes failures on that are not counted", () => {
+Deno.test("max-wait: caps the delays that a queue asks for, and passes on failures that are not counted", () => {
   const limiter = createMaxWaitLimiter<string>(createExponentialLimiter({ baseDelay: 100, maxDelay: 10_000 }), "1s");
   assertEquals([4, 5, 1, 100].map((failures) => limiter.next!(failures, "a", "a", RETRY)), [800, 1000, 100, 1000]);
   const ignoring = createMaxWaitLimiter(new NextRecorder(NOT_COUNTED), 5);
   assertEquals(ignoring.next!(1, "a", "a", RETRY), NOT_COUNTED);
 });
 
-Deno.test("max-wait: a bucket's long queue is cut for every item", () => {
+Deno.test("max-wait: a bucket's long queue is capped for every item", () => {
   const limiter = createMaxWaitLimiter<number>(
     createBucketLimiter({ rate: 1, burst: 3, clock: new HandClock() }),
     2500,
@@ -41,7 +41,7 @@ Deno.test("max-wait: a bucket's long queue is cut for every item", () => {
   assertEquals(createMaxWaitLimiter(new Recorder(5), 0).when("a"), 0);
 });
 
-Deno.test("max-wait: no limiter, or a bad delay, is refused", () => {
+Deno.test("max-wait: a value that is not a limiter, and an invalid delay, are refused", () => {
   const limiter = createDefaultItemLimiter();
   const limiters: [value: unknown, received: string][] = [
     [undefined, "undefined"],

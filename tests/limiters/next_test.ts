@@ -53,7 +53,7 @@ const build = (config: LimiterConfig) => limiters.build(config, { clock: new Han
 /** Fails an item by hand. An `ignore-early` limiter doesn't ignore the failure. */
 const byHand = (limiter: RateLimiter, key = "a/1") => limiter.when(key, key, { startedAt: Infinity });
 
-Deno.test("next: the delay after so many failures is that of as many calls by hand, in any order", () => {
+Deno.test("next: the delay after n failures equals the one after n calls by hand, in any order", () => {
   fc.assert(fc.property(counting, fc.array(fc.integer({ min: 1, max: 60 })), (config, numbers) => {
     const [fresh, asked] = [build(config), build(config)];
     const delays = Array.from({ length: 60 }, () => byHand(fresh));
@@ -63,7 +63,7 @@ Deno.test("next: the delay after so many failures is that of as many calls by ha
   }));
 });
 
-Deno.test("next: the default limiters, likewise", () => {
+Deno.test("next: for the default limiters as well, the delay after n failures equals the one after n calls by hand", () => {
   const pairs = [
     [createDefaultItemLimiter(), createDefaultItemLimiter()],
     [
@@ -79,7 +79,7 @@ Deno.test("next: the default limiters, likewise", () => {
   }
 });
 
-Deno.test("next: a queue's failures and failures by hand leave each other alone", () => {
+Deno.test("next: failures of a queue and failures by hand don't affect each other", () => {
   const operation = fc.record({
     do: fc.constantFrom("when", "forget", "next", "next", "forgotten"),
     key: fc.constantFrom("a/1", "a/2", "b"),
@@ -102,7 +102,7 @@ Deno.test("next: a queue's failures and failures by hand leave each other alone"
 
 const bucket: LimiterConfig = { type: "bucket", rate: 2, burst: 2 };
 
-Deno.test("next: each failure takes a token from a bucket, also inside of other limiters, and is not counted", () => {
+Deno.test("next: each failure takes a token from a bucket, also inside other limiters, and is not counted", () => {
   const configs: LimiterConfig[] = [
     bucket,
     { type: "max-wait", limiter: bucket, maxDelay: "5s" },
@@ -156,7 +156,7 @@ const AROUND: Record<string, (inner: RateLimiter) => RateLimiter> = {
   "all of them": (inner) => Object.values(AROUND).slice(0, 5).reduce((limiter, wrap) => wrap(limiter), inner),
 };
 for (const [name, wrap] of Object.entries(AROUND)) {
-  Deno.test(`next, ${name}: a limiter inside that has no next counts the failures itself, and forgets them`, () => {
+  Deno.test(`next, ${name}: an inner limiter without next counts the failures itself, and forgets them`, () => {
     const inner = new Recorder(80, 4);
     const limiter = wrap(inner);
     const item = {};
@@ -165,7 +165,7 @@ for (const [name, wrap] of Object.entries(AROUND)) {
     assertEquals(inner.calls, [["when", item, "key", RETRY], ["forget", item, "key"]]);
   });
 
-  Deno.test(`next, ${name}: a limiter inside that has next is asked, and keeps its counts by hand`, () => {
+  Deno.test(`next, ${name}: an inner limiter with next is asked, and keeps its counts by hand`, () => {
     const inner = new NextRecorder(80);
     const limiter = wrap(inner);
     const item = {};

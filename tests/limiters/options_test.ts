@@ -68,7 +68,7 @@ const BAD_OPTIONS: [kind: string, create: (options: never) => unknown, cases: Ba
 ];
 
 for (const [kind, create, cases] of BAD_OPTIONS) {
-  Deno.test(`${kind}: bad options are refused, with the option, the rule and the value`, () => {
+  Deno.test(`${kind}: invalid options are refused, with the option, the rule and the value`, () => {
     for (const [options, rest, ErrorClass = TypeError] of cases) {
       const { message } = assertThrows(() => create(options as never), ErrorClass);
       assertEquals(message, `Cannot create ${kind} limiter: ${rest}`);
@@ -76,7 +76,7 @@ for (const [kind, create, cases] of BAD_OPTIONS) {
   });
 }
 
-Deno.test("options that are no object are refused", () => {
+Deno.test("options that are not an object are refused", () => {
   const values: [options: unknown, received: string][] = [
     [undefined, "undefined"],
     [null, "null"],
@@ -94,7 +94,7 @@ Deno.test("options that are no object are refused", () => {
   }
 });
 
-Deno.test("rule 10: options in code that are undefined count as left out, symbols are ignored, and classes are taken", () => {
+Deno.test("rule 10: undefined options in code count as omitted, symbols are ignored, and class instances are accepted", () => {
   class Options {
     rate = 10;
     burst = 1;

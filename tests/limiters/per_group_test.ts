@@ -32,7 +32,7 @@ function buckets(burst = 1) {
   return { clock, made, limiter };
 }
 
-Deno.test("per-group: each group has a limiter of its own, made when its first item comes", () => {
+Deno.test("per-group: each group has its own limiter, created when its first item comes", () => {
   const { clock, made, limiter } = buckets();
   assertEquals(made.length, 0);
   assertEquals(["a/1", "a/2", "b/1", "a", "b/2/3"].map((item) => limiter.when(item)), [0, 1000, 0, 2000, 1000]);
@@ -58,7 +58,7 @@ Deno.test("per-group: the group is the text before the first separator, or the w
   assertFalse(long.of("a:b::c") === long.of("a"));
 });
 
-Deno.test("per-group: groups may be found by a function of the item, and be anything", () => {
+Deno.test("per-group: groups may be computed by a function of the item, and have any type", () => {
   const asked: unknown[][] = [];
   const host = {};
   const limiter = createPerGroupLimiter({
@@ -77,7 +77,7 @@ Deno.test("per-group: groups may be found by a function of the item, and be anyt
   assertEquals(asked[0], [{ host }]);
 });
 
-Deno.test("per-group: everything is passed on to the limiter of the group, with the item and its key", () => {
+Deno.test("per-group: every call is passed on to the limiter of the group, with the item and its key", () => {
   const inner = new Recorder(5, 3);
   const limiter = createPerGroupLimiter<object>({ separator: "/", limiter: () => inner });
   const item = {};
@@ -88,7 +88,7 @@ Deno.test("per-group: everything is passed on to the limiter of the group, with 
   assertEquals(inner.calls, [["when", item, "a/1", ATTEMPT], ["numRequeues", item, "a/2"], ["forget", item, "a/3"]]);
 });
 
-Deno.test("per-group: a queue asks the limiter of the group, which is made when its first item fails", () => {
+Deno.test("per-group: a queue asks the limiter of the group, which is created when its first item fails", () => {
   const { made, limiter } = buckets();
   limiter.forgotten!("a/1", "a/1");
   assertEquals(made.length, 0);
@@ -106,7 +106,7 @@ Deno.test("per-group: a queue asks the limiter of the group, which is made when 
   assertThrows(() => recorded.next!(1, item, 5, RETRY), TypeError, "must be a string to have a 'separator', got 5");
 });
 
-Deno.test("per-group: limiters at rest are dropped, though only queues ask them", () => {
+Deno.test("per-group: limiters at rest are dropped, even if only queues ask them", () => {
   const { clock, made, limiter } = buckets();
   const busy = limiter.of("busy/1");
   busy.bucket.pauseFor(1e9);
@@ -120,7 +120,7 @@ Deno.test("per-group: limiters at rest are dropped, though only queues ask them"
   assertEquals(made.length, 2002);
 });
 
-Deno.test("per-group: the limiter of a group is at hand, to pause it or to change it", () => {
+Deno.test("per-group: the limiter of a group is accessible, to pause it or to change it", () => {
   const { limiter } = buckets(2);
   limiter.of("a/1").bucket.pauseFor(5000);
   limiter.of("b/1").bucket.setRate(2);
@@ -128,7 +128,7 @@ Deno.test("per-group: the limiter of a group is at hand, to pause it or to chang
   assertStrictEquals(limiter.of("a/1"), limiter.of({} as string, "a/7"));
 });
 
-Deno.test("rule 8, per-group: groups go by the key of the queue, and a key that is no text is refused", () => {
+Deno.test("rule 8, per-group: groups are determined by the queue's key, and a key that is not a string is refused", () => {
   const { limiter } = buckets();
   const queue = createRateLimitingQueue<{ path: string }>(limiter as PerGroupLimiter, {
     keyOf: ({ path }) => path,
@@ -152,7 +152,7 @@ Deno.test("rule 8, per-group: groups go by the key of the queue, and a key that 
   }
 });
 
-Deno.test("per-group: of many groups one after the other, those at rest are dropped, a few at a time", () => {
+Deno.test("per-group: of many groups one after the other, the groups at rest are dropped, a few at a time", () => {
   const { clock, limiter } = buckets();
   const first = limiter.of("0");
   limiter.when("0");
@@ -175,14 +175,14 @@ Deno.test("per-group: of many groups one after the other, those at rest are drop
   assert(rests > 4000);
 });
 
-Deno.test("per-group: up to a hundred are kept, though they are at rest", () => {
+Deno.test("per-group: up to a hundred groups are kept, even at rest", () => {
   const { made, limiter } = buckets();
   const all = Array.from({ length: 100 }, (_, i) => limiter.of(`${i}`));
   for (let i = 0; i < 100; i++) assertStrictEquals(limiter.of(`${i}/x`), all[i]);
   assertEquals(made.length, 100);
 });
 
-Deno.test("per-group: what does not say whether it is at rest is kept, and so is what is not", () => {
+Deno.test("per-group: a limiter that is not at rest, or doesn't report it, is kept", () => {
   for (const atRest of [undefined, () => false]) {
     let made = 0;
     const limiter = createPerGroupLimiter<number>({
@@ -198,7 +198,7 @@ Deno.test("per-group: what does not say whether it is at rest is kept, and so is
   }
 });
 
-Deno.test("per-group: a group that is used keeps to its rate, however many others come and go", () => {
+Deno.test("per-group: a group in use keeps to its rate, however many others come and go", () => {
   const { clock, limiter } = buckets(2);
   for (let second = 0; second < 300; second++) {
     // Three items a second, two more than the rate allows.
@@ -209,7 +209,7 @@ Deno.test("per-group: a group that is used keeps to its rate, however many other
   assertEquals(limiter.of("used/x").bucket.tokens, 2 - 900 + 300);
 });
 
-Deno.test("per-group: at rest when all its groups are", () => {
+Deno.test("per-group: at rest when all its groups are at rest", () => {
   const { clock, limiter } = buckets();
   assert(limiter.atRest!());
   for (const item of ["a", "b", "c"]) limiter.of(item);
@@ -220,7 +220,7 @@ Deno.test("per-group: at rest when all its groups are", () => {
   assert(limiter.atRest!());
 });
 
-Deno.test("per-group: groups of groups", () => {
+Deno.test("per-group: groups can contain groups", () => {
   const clock = new HandClock();
   const limiter = createPerGroupLimiter({
     groupOf: (item: string) => item.split("/")[0],
@@ -240,7 +240,7 @@ Deno.test("per-group: groups of groups", () => {
   assert(limiter.atRest!());
 });
 
-Deno.test("per-group: of a config, with a template of which each group has its own", () => {
+Deno.test("per-group: works in a config, with a template from which each group gets its own limiter", () => {
   const clock = new HandClock();
   const config = loadConfig({
     limiters: {
@@ -257,7 +257,7 @@ Deno.test("per-group: of a config, with a template of which each group has its o
   assertEquals(config.limiter("all").when("x"), 2000);
 });
 
-Deno.test("per-group: problems of a config are found when it is loaded, in their place", () => {
+Deno.test("per-group: problems of a config are found when it is loaded, at their places", () => {
   const limiter = { type: "bucket", rate: 1, burst: 1 } as const;
   const build = (config: object) => issuesOf(() => limiters.build({ type: "per-group", ...config } as never));
   assertEquals(build({ separator: "", limiter }).map(({ path }) => path), ["/separator"]);
@@ -267,7 +267,7 @@ Deno.test("per-group: problems of a config are found when it is loaded, in their
   assertEquals(build({ separator: "/", limiter, groupOf: "host" }).map(({ path }) => path), ["/groupOf"]);
 });
 
-Deno.test("per-group: bad options are refused, with the option, the rule and the value", () => {
+Deno.test("per-group: invalid options are refused, with the option, the rule and the value", () => {
   const limiter = () => new Recorder(1);
   const groupOf = (item: unknown) => item;
   const cases: [options: unknown, rest: string][] = [
@@ -288,7 +288,7 @@ Deno.test("per-group: bad options are refused, with the option, the rule and the
   }
 });
 
-Deno.test("per-group: a function that makes no limiter is refused when a group needs one, and asked again", () => {
+Deno.test("per-group: a function that doesn't return a limiter is refused when a group needs one, and called again later", () => {
   let made: unknown = 5;
   const limiter = createPerGroupLimiter({ separator: "/", limiter: () => made as RateLimiter });
   assertThrows(
@@ -303,7 +303,7 @@ Deno.test("per-group: a function that makes no limiter is refused when a group n
   assertEquals(limiter.when("a"), 7);
 });
 
-Deno.test("types: per-group, with the limiters that its function makes", () => {
+Deno.test("types: per-group has the type of the limiters that its function creates", () => {
   const { limiter } = buckets();
   assertType<Same<typeof limiter, PerGroupLimiter<unknown, BucketLimiter>>>();
   const typed = createPerGroupLimiter({

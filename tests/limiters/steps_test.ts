@@ -20,13 +20,13 @@ Deno.test("steps: one delay is enough, and thousands of failures change nothing"
   assertEquals(limiter.numRequeues("a"), 5000);
 });
 
-Deno.test("steps: the delay after any number of failures is known without a failure", () => {
+Deno.test("steps: the delay after any number of failures can be computed without a failure", () => {
   const limiter = createStepsLimiter({ delays: [5, 300, 20] });
   assertEquals([1, 2, 3, 4, 1e9].map((failures) => limiter.next!(failures, "a", "a", RETRY)), [5, 300, 20, 20, 20]);
   assertEquals(limiter.numRequeues("a"), 0);
 });
 
-Deno.test("steps: failures are forgotten, so that an item begins with the first delay again", () => {
+Deno.test("steps: failures can be forgotten, and then an item begins with the first delay again", () => {
   const clock = new HandClock();
   const limiter = createStepsLimiter({ delays: [10, 20, 30], forgetAfter: "1s", clock });
   assertEquals(delays(limiter, "a", 2), [10, 20]);
@@ -44,7 +44,7 @@ Deno.test("steps: changing the list afterwards changes nothing", () => {
   assertEquals(delays(limiter, "a", 3), [1, 2, 2]);
 });
 
-Deno.test("steps: bad options are refused, with the option, the rule and the value", () => {
+Deno.test("steps: invalid options are refused, with the option, the rule and the value", () => {
   const LIST = "'delays' must be a list of 1 to 1000 durations";
   const values: [delays: unknown, received: string][] = [
     [[], "an array"],
@@ -83,7 +83,7 @@ Deno.test("steps: bad options are refused, with the option, the rule and the val
   }
 });
 
-Deno.test("steps: in a config, each bad delay is reported in its place", () => {
+Deno.test("steps: in a config, each invalid delay is reported at its place", () => {
   const config = { type: "steps", delays: ["5s", "5 minutes", -1] } as const;
   assertEquals(issuesOf(() => limiters.build(config)), [
     { path: "/delays/1", message: `'delays[1]' ${DURATION}, got "5 minutes"` },

@@ -29,7 +29,7 @@ import { HandClock } from "../helpers.ts";
 import { nextTurn } from "../queue_helpers.ts";
 import { delays, Recorder, RETRY } from "./helpers.ts";
 
-Deno.test("update: a queue is given the new delays, and the counts by hand stay", () => {
+Deno.test("update: a queue gets the new delays, and the counts by hand stay", () => {
   const limiter = exponentialLimiter.create({ baseDelay: 10, maxDelay: 40 }, partContextOf({}));
   const next = (...failures: number[]) => failures.map((count) => limiter.next!(count, "a", "a", RETRY));
   assertEquals([delays(limiter, "a", 2), next(1, 2, 3, 4)], [[10, 20], [10, 20, 40, 40]]);
@@ -37,7 +37,7 @@ Deno.test("update: a queue is given the new delays, and the counts by hand stay"
   assertEquals([next(1, 2, 3, 4), limiter.numRequeues("a"), limiter.when("a")], [[1, 2, 4, 5], 2, 4]);
 });
 
-Deno.test("update: a limiter that was made in code keeps its counts, and forgets them as before", () => {
+Deno.test("update: a limiter created in code keeps its counts, and forgets them as before", () => {
   const clock = new HandClock();
   const limiter = createExponentialLimiter({ baseDelay: 10, maxDelay: 40, forgetAfter: 100, clock });
   limiter.when("a");
@@ -48,7 +48,7 @@ Deno.test("update: a limiter that was made in code keeps its counts, and forgets
   assertEquals([limiter.numRequeues("a"), limiter.when("a")], [0, 500]);
 });
 
-Deno.test("update: of ten thousand counts, forward and back", () => {
+Deno.test("update: ten thousand counts survive an update and its reversal", () => {
   const options = { fastDelay: 10, slowDelay: 20, maxFastAttempts: 1 };
   const limiter = fastSlowLimiter.create(options, partContextOf({}));
   const keys = Array.from({ length: 10_000 }, (_, i) => i);
@@ -61,7 +61,7 @@ Deno.test("update: of ten thousand counts, forward and back", () => {
   }
 });
 
-Deno.test("update, bucket: the token bucket is the same, and its tokens stay, as does what it owes", () => {
+Deno.test("update, bucket: the token bucket is the same, and its tokens and its debt stay", () => {
   const clock = new HandClock();
   const limiter = bucketLimiter.create({ rate: 1, burst: 4 }, partContextOf({ clock })) as RateLimiter & {
     bucket: TokenBucket;
@@ -84,7 +84,7 @@ Deno.test("update, bucket: the token bucket is the same, and its tokens stay, as
   assertEquals([bucket.tokens, limiter.when("a")], [-2, 750]);
 });
 
-Deno.test("update, bucket: at rest are the figures that it was given last, and a larger burst once it is full", () => {
+Deno.test("update, bucket: at rest is judged by the latest options, and a larger burst must be full", () => {
   const clock = new HandClock();
   const limiter = bucketLimiter.create({ rate: 1, burst: 1 }, partContextOf({ clock }));
   bucketLimiter.update!(limiter, { rate: 2, burst: 3 }, partContextOf({}));
@@ -97,7 +97,7 @@ Deno.test("update, bucket: at rest are the figures that it was given last, and a
   assert(limiter.atRest!());
 });
 
-Deno.test("update, bucket: who listens hears of it once, when both figures are in force; likewise that of `throttle`", () => {
+Deno.test("update, bucket: listeners are called once, when both options are in force; the same is true of `throttle`", () => {
   const limiter = bucketLimiter.create({ rate: 1, burst: 1 }, partContextOf({})) as RateLimiter & {
     bucket: TokenBucket;
   };
@@ -111,7 +111,7 @@ Deno.test("update, bucket: who listens hears of it once, when both figures are i
   assertEquals(heard, [[2, 3, false], [4, 5, false]]);
 });
 
-Deno.test("update, jitter: its random numbers go on", () => {
+Deno.test("update, jitter: its random numbers continue", () => {
   const numbers = [0.1, 0.2, 0.3, 0.4];
   const options = { limiter: new Recorder(100), spread: 1 };
   const limiter = jitterLimiter.create(options, partContextOf({ random: () => numbers.shift()! }));
@@ -120,7 +120,7 @@ Deno.test("update, jitter: its random numbers go on", () => {
   assertEquals(delays(limiter, "a", 2), [850, 800]);
 });
 
-Deno.test("update, max-of: asks those of the new list from then on, and no other", () => {
+Deno.test("update, max-of: from then on, asks the limiters of the new list, and no others", () => {
   const [one, two, three] = [new Recorder(1, 7), new Recorder(2, 8), new Recorder(3, 5)];
   const limiter = maxOfLimiter.create({ limiters: [one, two] }, partContextOf({}));
   maxOfLimiter.update!(limiter, { limiters: [three, one] }, partContextOf({}));
@@ -164,7 +164,7 @@ function groups(template: Template<RateLimiter>, count: number) {
   return { limiter, names, all, update };
 }
 
-Deno.test("update, per-group: brings the limiter of each group up to date, and makes those of others of the new template", () => {
+Deno.test("update, per-group: updates the limiter of each group, and creates later ones from the new template", () => {
   const { limiter, all, update } = groups(numbered(1), 5000);
   const before = all();
   update(numbered(2));
@@ -175,7 +175,7 @@ Deno.test("update, per-group: brings the limiter of each group up to date, and m
   assertEquals(limiter.when("new/1"), 2);
 });
 
-Deno.test("update, per-group: of very many groups each one obeys at once, and all do after some turns of the event loop", async () => {
+Deno.test("update, per-group: each of very many groups follows at once, and all after some turns of the event loop", async () => {
   const config = (rate: number) => ({
     limiters: { hosts: { type: "per-group", separator: "/", limiter: { type: "bucket", rate: rate / 1e6, burst: 1 } } },
   });
@@ -194,7 +194,7 @@ Deno.test("update, per-group: of very many groups each one obeys at once, and al
   assert(buckets.every(({ rate }) => rate === 3e-6));
 });
 
-Deno.test("update, per-group: takes what the template gives in the place of a limiter", () => {
+Deno.test("update, per-group: uses the object that the template returns instead of a limiter", () => {
   const { names, limiter, all, update } = groups(numbered(1), 3);
   const before = all();
   const other = new Recorder(9);
@@ -211,7 +211,7 @@ Deno.test("update, per-group: takes what the template gives in the place of a li
   assertFalse(limiter.of("group 0") === before[0]);
 });
 
-Deno.test("update, per-group: a template that fails with one group leaves all of them as they were", () => {
+Deno.test("update, per-group: a template that fails for one group leaves all groups as they were", () => {
   for (const failing of [1, 57, 100]) {
     const { limiter, all, update } = groups(numbered(1), 100);
     const before = all();
@@ -225,7 +225,7 @@ Deno.test("update, per-group: a template that fails with one group leaves all of
   }
 });
 
-Deno.test("update, per-group: with another separator, groups that there are stay under their names", () => {
+Deno.test("update, per-group: with another separator, existing groups stay under their names", () => {
   const { limiter, update } = groups(numbered(1), 0);
   const a = limiter.of("a/1:2");
   const whole = limiter.of("b:1");
@@ -238,7 +238,7 @@ Deno.test("update, per-group: with another separator, groups that there are stay
   assertStrictEquals(limiter.of("b:1"), whole);
 });
 
-Deno.test("update, per-group: a reload that is refused costs the groups no counts and no tokens", () => {
+Deno.test("update, per-group: a refused reload costs the groups no counts and no tokens", () => {
   const plug = defineLimiter({
     type: "plug",
     description: "Refuses 13.",
@@ -280,7 +280,7 @@ Deno.test("update, per-group: a reload that is refused costs the groups no count
   assertEquals(["a/1", "b/1"].map((key) => [limiter.numRequeues(key), limiter.when(key)]), [[5, 3], [5, 3]]);
 });
 
-Deno.test("per-group: forgetAfter is known without a look at all groups that were dropped", () => {
+Deno.test("per-group: forgetAfter is known without reading all dropped groups", () => {
   const limiter = createPerGroupLimiter({
     separator: "/",
     limiter: () => createExponentialLimiter({ baseDelay: "1h", maxDelay: "1h", forgetAfter: "2h" }),

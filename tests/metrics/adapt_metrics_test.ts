@@ -37,7 +37,7 @@ const LAYERS = {
     createRateLimitingQueue<string>(createDefaultItemLimiter(), options),
 };
 
-Deno.test("own metrics: without adaptMetrics, a queue of any layer names it", () => {
+Deno.test("own metrics: a queue of any layer refuses a provider without adaptMetrics, and names this function", () => {
   for (const [action, create] of Object.entries(LAYERS)) {
     assertThrows(
       () => create({ name: "q", metrics: plain().provider }),
@@ -67,7 +67,7 @@ Deno.test("own metrics: adaptMetrics returns the same object, and queues and poo
   assertEquals([calls.get("active"), calls.get("concurrency")], [2, 2]);
 });
 
-Deno.test("own metrics: a provider that lacks a method, or can't get a property, is refused", () => {
+Deno.test("own metrics: a provider that lacks a method, or to which no property can be added, is refused", () => {
   const { provider } = plain();
   for (const method of ["depth", "adds", "queueLatency", "workDuration", "unfinishedWork", "retries"]) {
     const partial = { ...provider, [method]: undefined } as unknown as MetricsProvider;

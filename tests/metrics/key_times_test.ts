@@ -41,7 +41,7 @@ function waitForLater(clock: Clock): number {
   }
 }
 
-Deno.test("key times: the oldest key and the hand-outs are those of a model, whatever comes between", () => {
+Deno.test("key times: the oldest key and the hand-outs match a model under random calls", () => {
   for (const discipline of [undefined, new Lifo<string>(), createPriorityDiscipline<string>()]) {
     const random = randomNumbers(7);
     const clock = new HandClock();
@@ -76,7 +76,7 @@ Deno.test("key times: the oldest key and the hand-outs are those of a model, wha
   }
 });
 
-Deno.test("key times: a listener that begins again knows nothing of the times of an earlier one", () => {
+Deno.test("key times: a listener that starts again knows no times of an earlier listener", () => {
   const clock = new HandClock();
   const queue = createWorkQueue<string>({ clock });
   const first = listenTo(queue);
@@ -95,7 +95,7 @@ Deno.test("key times: a listener that begins again knows nothing of the times of
   assertEquals([times.oldestReadyAt, times.firstHandOutAt, heard.taken], [undefined, 2000, [2000, 2000]]);
 });
 
-Deno.test("key times: listeners hear of keys with the numbers of their hand-outs, until they end", () => {
+Deno.test("key times: listeners receive keys with the numbers of their hand-outs until they end", () => {
   const clock = new HandClock();
   const queue = createWorkQueue<string>({ clock, discipline: createFairDiscipline<string>({ separator: "/" }) });
   const heard: unknown[][] = [];
@@ -133,7 +133,7 @@ Deno.test("key times: listeners hear of keys with the numbers of their hand-outs
   ]);
 });
 
-Deno.test("rule 11: key times: a clock that throws costs the times of one key, and no others", () => {
+Deno.test("rule 11: key times: a clock that throws loses the times of one key only", () => {
   const clock = new HandClock();
   const { now } = clock;
   const queue = createWorkQueue<string>({ clock });
@@ -159,7 +159,7 @@ Deno.test("rule 11: key times: a clock that throws costs the times of one key, a
   assertEquals([times.oldestReadyAt, times.firstHandOutAt, times.sumOfHandOuts((at) => at)], [undefined, 3, 3 + 3 + 4]);
 });
 
-Deno.test("key times: the hand-out after an end shares its look at the clock within a burst, and no other does", async () => {
+Deno.test("key times: within a burst, only the hand-out after an end uses the same reading of the clock", async () => {
   const queue = createWorkQueue<string>();
   const { heard } = listenTo(queue);
   const endAndTakeTwice = () => {

@@ -78,7 +78,7 @@ function createMeasured(options: RateLimitingQueueOptions<string> = {}) {
   };
 }
 
-Deno.test("the seven metrics of an item's way: added, handed out, added again meanwhile, done, handed out again", () => {
+Deno.test("the seven metrics of an item that is added, handed out, added again meanwhile, done, and handed out again", () => {
   using measured = createMeasured();
   const { time, queue, value, count } = measured;
   queue.add("foo");
@@ -112,7 +112,7 @@ Deno.test("the seven metrics of an item's way: added, handed out, added again me
   queue.shutDown();
 });
 
-Deno.test("with a discipline, latency counts from the add of the item that it chooses", () => {
+Deno.test("with a discipline, latency counts from the add of the chosen item", () => {
   using measured = createMeasured({ discipline: new Lifo<string>() });
   const { time, queue, value, count } = measured;
   for (const item of ["a", "b"]) {
@@ -147,7 +147,7 @@ Deno.test("an add of an item that is ready is folded, and its latency counts fro
   queue.shutDown();
 });
 
-Deno.test("retries counts what is added after a delay or through the limiter, whatever the delay", () => {
+Deno.test("retries counts items added after a delay or through the limiter, whatever the delay", () => {
   using measured = createMeasured();
   const { time, queue, value } = measured;
   queue.add("a");
@@ -180,7 +180,7 @@ Deno.test("latency counts from the end of an item's delay", () => {
   queue.shutDown();
 });
 
-Deno.test("an item for which a get waits has no latency", async () => {
+Deno.test("an item that a get is waiting for has no latency", async () => {
   using measured = createMeasured();
   const { queue, value, count } = measured;
   const waiting = queue.get();
@@ -191,7 +191,7 @@ Deno.test("an item for which a get waits has no latency", async () => {
   queue.shutDown();
 });
 
-Deno.test("done of what is not processing is not measured", () => {
+Deno.test("done of an item that is not processing is not measured", () => {
   using measured = createMeasured();
   const { queue, count } = measured;
   queue.done("a");
@@ -206,7 +206,7 @@ Deno.test("done of what is not processing is not measured", () => {
   queue.shutDown();
 });
 
-Deno.test("work in progress is set at multiples of 500 ms since the queue was made, for as long as there is any", () => {
+Deno.test("work in progress is set every 500 ms, counted from the creation of the queue, while there is any", () => {
   using measured = createMeasured();
   const { time, recorder } = measured;
   const queue = measured.recorded();
@@ -248,7 +248,7 @@ Deno.test("work in progress is set at multiples of 500 ms since the queue was ma
   queue.shutDown();
 });
 
-Deno.test("the longest running processor is the longest, whatever the order they began in", () => {
+Deno.test("the longest running processor is the handler that has run for longest, in whatever order handlers start", () => {
   using measured = createMeasured();
   const { time, queue, value } = measured;
   for (const item of ["a", "b", "c"]) queue.add(item);
@@ -266,7 +266,7 @@ Deno.test("the longest running processor is the longest, whatever the order they
   queue.shutDown();
 });
 
-Deno.test("work that begins and ends between two moments leaves zeros", () => {
+Deno.test("work that begins and ends between two measurements leaves zeros", () => {
   using measured = createMeasured();
   const { time, recorder } = measured;
   const queue = measured.recorded();
@@ -279,7 +279,7 @@ Deno.test("work that begins and ends between two moments leaves zeros", () => {
   assertEquals(recorder.taken("longestRunningProcessor"), [[500, 0]]);
 });
 
-Deno.test("the moments are whole milliseconds, where the clock has fractions", async () => {
+Deno.test("the times of the measurements are whole milliseconds even if the clock has fractions", async () => {
   const clock = new HandClock(0.25);
   const metrics = new InMemoryMetrics();
   const queue = createWorkQueue<string>({ name: "q", metrics, clock });
@@ -292,7 +292,7 @@ Deno.test("the moments are whole milliseconds, where the clock has fractions", a
   queue.shutDown();
 });
 
-Deno.test("after shutdown work in progress is not set any more, and no timer is left", () => {
+Deno.test("after shutdown, work in progress is no longer set, and no timer is left", () => {
   for (const end of ["shutDown", "shutDownWithDrain"] as const) {
     using measured = createMeasured();
     const { time, recorder } = measured;
@@ -318,7 +318,7 @@ Deno.test("after shutdown work in progress is not set any more, and no timer is 
   }
 });
 
-Deno.test("after shutdown no timer is set for the first item that is handed out", () => {
+Deno.test("after shutdown, no timer is set for the first item that is handed out", () => {
   using measured = createMeasured();
   measured.queue.add("a");
   measured.queue.shutDown();
@@ -326,7 +326,7 @@ Deno.test("after shutdown no timer is set for the first item that is handed out"
   assertFalse(measured.time.next());
 });
 
-Deno.test("a queue without a name is not measured, in any of its layers", () => {
+Deno.test("a queue without a name is not measured, in any layer", () => {
   using time = new FakeTime();
   const recorder = new Recorder(() => time.now);
   const limiter = createExponentialLimiter<string>({ baseDelay: 1, maxDelay: 10 });
@@ -344,7 +344,7 @@ Deno.test("a queue without a name is not measured, in any of its layers", () => 
   assertEquals([recorder.made, recorder.measured], [[], []]);
 });
 
-Deno.test("each metric is made once for a queue, with its name", () => {
+Deno.test("each metric is created once for a queue, with its name", () => {
   const recorder = new Recorder(() => 0);
   createRateLimitingQueue(createExponentialLimiter({ baseDelay: 1, maxDelay: 10 }), { name: "q", metrics: recorder });
   const metrics = [
@@ -359,7 +359,7 @@ Deno.test("each metric is made once for a queue, with its name", () => {
   assertEquals(recorder.made.toSorted(), metrics.map((metric) => `${metric} of q`).toSorted());
 });
 
-Deno.test("InMemoryMetrics: every metric has the name that Kubernetes exports it under", () => {
+Deno.test("InMemoryMetrics: every metric has its name in Kubernetes", () => {
   const metrics = new InMemoryMetrics();
   metrics.depth("q").inc();
   metrics.depth("q").inc();
@@ -376,7 +376,7 @@ Deno.test("InMemoryMetrics: every metric has the name that Kubernetes exports it
   assertEquals(metrics.count("workqueue_work_duration_seconds", "q"), 3);
 });
 
-Deno.test("InMemoryMetrics: what is not measured has no value", () => {
+Deno.test("InMemoryMetrics: a metric without a measurement has no value", () => {
   const metrics = new InMemoryMetrics();
   metrics.depth("q");
   assertEquals([metrics.value("workqueue_depth", "q"), metrics.count("workqueue_depth", "q")], [0, 0]);
@@ -392,7 +392,7 @@ Deno.test("InMemoryMetrics: what is not measured has no value", () => {
   assertEquals(new InMemoryMetrics().toPrometheus(), "");
 });
 
-Deno.test("InMemoryMetrics: two queues of one name add up, and two of different names do not mix", () => {
+Deno.test("InMemoryMetrics: two queues with one name add up, and queues with different names are separate", () => {
   const metrics = new InMemoryMetrics();
   for (const name of ["a", "a", "b"]) {
     using queue = createWorkQueue<string>({ name, metrics }); // disposed, or its timer would leak into other tests
@@ -402,7 +402,7 @@ Deno.test("InMemoryMetrics: two queues of one name add up, and two of different 
   assertEquals(metrics.value("workqueue_depth", "b"), 1);
 });
 
-Deno.test("InMemoryMetrics: prints counters and gauges as Prometheus reads them, each family once", () => {
+Deno.test("InMemoryMetrics: counters and gauges are printed in the Prometheus format, each family once", () => {
   const metrics = new InMemoryMetrics();
   metrics.adds("b").inc();
   metrics.unfinishedWork("a").set(1.5);
@@ -421,7 +421,7 @@ Deno.test("InMemoryMetrics: prints counters and gauges as Prometheus reads them,
   ]);
 });
 
-Deno.test("InMemoryMetrics: every family has a help and its type", () => {
+Deno.test("InMemoryMetrics: every family has a help text and a type", () => {
   const metrics = new InMemoryMetrics();
   createRateLimitingQueue(createExponentialLimiter({ baseDelay: 1, maxDelay: 10 }), { name: "q", metrics });
   const types: Record<string, string> = {};
@@ -443,7 +443,7 @@ Deno.test("InMemoryMetrics: every family has a help and its type", () => {
   }
 });
 
-Deno.test("metrics: every family says in a sentence what it is", () => {
+Deno.test("metrics: every family has a description in one sentence", () => {
   for (const { name, help } of Object.values(metricFamilies)) assertMatch(help, /^[A-Z].{10,}\.$/, name);
 });
 
@@ -466,7 +466,7 @@ Deno.test("InMemoryMetrics: the buckets of a histogram are cumulative, up to +In
   ]);
 });
 
-Deno.test("InMemoryMetrics: each bucket of a histogram counts what falls between its bound and the one below", () => {
+Deno.test("InMemoryMetrics: each bucket of a histogram counts values between its bound and the previous one", () => {
   for (let i = 0; i < 12; i++) {
     const metrics = new InMemoryMetrics();
     metrics.queueLatency("q").observe(0.9 * 10 ** (i - 8));
@@ -475,7 +475,7 @@ Deno.test("InMemoryMetrics: each bucket of a histogram counts what falls between
   }
 });
 
-Deno.test("InMemoryMetrics: a name of a queue is escaped as a label", () => {
+Deno.test("InMemoryMetrics: the name of a queue is escaped as a label", () => {
   const metrics = new InMemoryMetrics();
   metrics.depth('a"b\\c\nd\\n"').inc();
   metrics.queueLatency('"').observe(1);
@@ -485,7 +485,7 @@ Deno.test("InMemoryMetrics: a name of a queue is escaped as a label", () => {
   assert(text.includes(`\nworkqueue_queue_duration_seconds_sum{name="\\""} 1\n`), text);
 });
 
-Deno.test("depth by priority: levels that have a name, and an item under the one it was added with, until it is taken", () => {
+Deno.test("depth by priority: an item counts under its named level, or its number, from its add until it is taken", () => {
   const metrics = new InMemoryMetrics();
   const queue = createWorkQueue<string>({ name: "q", metrics, priorityLevels: { urgent: 100, usual: 0 } });
   const depths = () => ["urgent", "usual"].map((level) => metrics.value("workqueue_depth_by_priority", "q", level));
@@ -507,7 +507,7 @@ Deno.test("depth by priority: levels that have a name, and an item under the one
   assert(metrics.toPrometheus().includes(`workqueue_depth_by_priority{name="q",priority="urgent"} 0`));
 });
 
-Deno.test("metrics in memory: what nobody knows now is left out of the text", () => {
+Deno.test("metrics in memory: an unknown value is left out of the text", () => {
   const metrics = new InMemoryMetrics();
   const [depth, other] = [metrics.delayed("q"), metrics.delayed("other")];
   depth.set(1);
@@ -519,7 +519,7 @@ Deno.test("metrics in memory: what nobody knows now is left out of the text", ()
   assertEquals(lines(), [`workqueue_delayed{name="q"} 0`, `workqueue_delayed{name="other"} 2`]);
 });
 
-Deno.test("depth by priority: a provider may leave it out, and levels are numbers that differ", () => {
+Deno.test("depth by priority: a provider may omit it, and levels must be distinct numbers", () => {
   class Plain extends InMemoryMetrics {
     override priorityDepth = undefined as never;
   }

@@ -76,7 +76,7 @@ class Setup {
   }
 }
 
-test("active: handlers that run, and those that overran their time, until they end", async ({ runWorkers }) => {
+test("active: running handlers, also those that passed their timeout, until they end", async ({ runWorkers }) => {
   const it = new Setup();
   const pool = runWorkers(it.queue, it.hold, { concurrency: 2, timeout: 100, onError() {} });
   it.add("abc");
@@ -92,7 +92,7 @@ test("active: handlers that run, and those that overran their time, until they e
   await pool.stop();
 });
 
-test("concurrency: the sum over the pools of a queue; set, changed, and less when one ends", async ({ startPool }) => {
+test("concurrency: the sum over the pools of a queue; it is set, changed, and reduced when a pool ends", async ({ startPool }) => {
   const it = new Setup();
   const first = startPool(it.queue, () => {}, { concurrency: 2 });
   assertEquals(it.value("concurrency"), 2);
@@ -117,7 +117,7 @@ test("concurrency: the sum over the pools of a queue; set, changed, and less whe
   assertEquals(it.value("concurrency"), 0);
 });
 
-test("failures: each attempt that failed, one that times out once; given up: each item that was", async ({ runWorkers }) => {
+test("failures: each failed attempt, once if it times out; given up: each item that was given up", async ({ runWorkers }) => {
   const it = new Setup();
   const pool = runWorkers(it.queue, (item, { attempt }) => {
     if (item === "terminal") throw new TerminalError("no use");
@@ -148,7 +148,7 @@ test("failures: each attempt that failed, one that times out once; given up: eac
   await pool.stop();
 });
 
-test("an attempt that is interrupted, and one that asks for more than its queue takes: what onError gets, and no more", async ({ runWorkers }) => {
+test("an interrupted attempt is not a failure; an attempt with an invalid outcome is, for onError and the metric", async ({ runWorkers }) => {
   const it = new Setup();
   const controller = new AbortController();
   const pool = runWorkers(it.queue, async (item, { signal }) => {
@@ -165,7 +165,7 @@ test("an attempt that is interrupted, and one that asks for more than its queue 
   assertEquals([it.value("failures_total"), it.errors.length, it.value("active")], [1, 1, 0]);
 });
 
-test("a metric that throws costs no item, and is no failure that onError would get", async ({ startPool }) => {
+test("a metric that throws loses no item, and is not a failure for onError", async ({ startPool }) => {
   using printed = new Console();
   for (const metric of ["active", "failures", "givenUp", "concurrency"] as const) {
     const it = new Setup();
@@ -194,7 +194,7 @@ test("a metric that throws costs no item, and is no failure that onError would g
   assertEquals(printed.lines.length, 4);
 });
 
-Deno.test("a provider that cannot make a metric: no pool begins", async () => {
+Deno.test("a provider that can't create a metric: no pool starts", async () => {
   for (const metric of ["active", "failures", "givenUp", "concurrency"] as const) {
     const it = new Setup();
     const metrics = Object.assign(new InMemoryMetrics(), {
@@ -211,7 +211,7 @@ Deno.test("a provider that cannot make a metric: no pool begins", async () => {
   }
 });
 
-Deno.test("a queue is gone once its pools have ended as well: nothing is measured after that", async () => {
+Deno.test("a queue is removed once its pools have ended, too: nothing is measured after that", async () => {
   const it = new Setup();
   const pools = [runWorkers(it.queue, it.hold, { concurrency: 2 }), runWorkers(it.queue, () => {})];
   it.add("abc");
@@ -231,7 +231,7 @@ Deno.test("a queue is gone once its pools have ended as well: nothing is measure
   assertEquals([it.metrics.concurrencies.length, it.metrics.left.length], [4, 1], "of a queue that is gone");
 });
 
-Deno.test("a pool that starts after the shutdown measures the items that are left, until the queue is gone", async () => {
+Deno.test("a pool that starts after the shutdown measures the remaining items until the queue is removed", async () => {
   const it = new Setup();
   it.add("ab");
   it.queue.shutDown();
@@ -254,7 +254,7 @@ Deno.test("a pool that starts after the shutdown measures an item that is added 
   assertEquals([it.metrics.concurrencies, it.metrics.left], [[3, 0], ["q at 0"]]);
 });
 
-Deno.test("a queue is gone when a pool that was paused while it ended is stopped", async () => {
+Deno.test("a queue is removed when a pool that was paused while the queue ended is stopped", async () => {
   const it = new Setup();
   const pool = runWorkers(it.queue, () => {});
   const other = runWorkers(it.queue, () => {});
@@ -267,7 +267,7 @@ Deno.test("a queue is gone when a pool that was paused while it ended is stopped
   assertEquals(it.metrics.left, ["q at 0"]);
 });
 
-test("a pool measures where its queue does; without a name, or without the methods, there are none", async ({ runWorkers }) => {
+test("a pool reports to its queue's provider; without a name, or without the methods, nothing is reported", async ({ runWorkers }) => {
   const clock = new HandClock();
   const limiter = createExponentialLimiter({ baseDelay: 10, maxDelay: 10 });
   const run = async (queue: RateLimitingQueue<string>) => {
@@ -303,7 +303,7 @@ test("a pool measures where its queue does; without a name, or without the metho
   assertEquals([...all.toPrometheus().matchAll(/^# TYPE (\S+)/gm)].length, 7);
 });
 
-Deno.test("a queue elsewhere says itself where the measurements of its pools go", async () => {
+Deno.test("a queue outside this process chooses where its pools report", async () => {
   const it = new Setup();
   const metrics = new Metrics();
   const source = sourceOf(it.newQueue());

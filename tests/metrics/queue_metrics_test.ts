@@ -48,7 +48,7 @@ class Notes extends InMemoryMetrics {
 
 const delayed = (...counts: number[]) => counts.map((count) => `delayed of q: ${count}`);
 
-Deno.test("delayed: set whenever another number of items is delayed, once for all that are due together", async () => {
+Deno.test("delayed: set whenever the number of delayed items changes, once for all items that are due together", async () => {
   const metrics = new Notes();
   const queue = metrics.queue();
   queue.addAfter("a", 100);
@@ -72,7 +72,7 @@ Deno.test("delayed: set whenever another number of items is delayed, once for al
   assertEquals(metrics.taken(), delayed(0));
 });
 
-Deno.test("delayed: a key that is added beside the delayed one, where it replaces that", () => {
+Deno.test('delayed: with "replace", adding a delayed key changes the number', () => {
   const metrics = new Notes();
   const queue = metrics.queue({ addWhileDelayed: "replace" });
   queue.addAfter("a", 100);
@@ -101,7 +101,7 @@ Deno.test("delayed: drains that drop, flush and wait", async () => {
   }
 });
 
-Deno.test("blocked: set at the moments of unfinished work, as a part of the depth, and to 0 at the end", async () => {
+Deno.test("blocked: set at the same times as unfinished work, as a part of the depth, and to 0 at the end", async () => {
   const metrics = new InMemoryMetrics();
   const clock = new HandClock();
   const discipline = createFairDiscipline<string>({ groupOf: (item) => item[0]!, maxPerGroup: 1 });
@@ -127,7 +127,7 @@ Deno.test("blocked: set at the moments of unfinished work, as a part of the dept
   assertEquals(clock.timers, 0);
 });
 
-Deno.test("blocked: 0 without a discipline; a discipline that throws keeps nothing else from being measured", async () => {
+Deno.test("blocked: 0 without a discipline; a discipline that throws doesn't prevent other measurements", async () => {
   const metrics = new InMemoryMetrics();
   const clock = new HandClock();
   createWorkQueue<string>({ name: "plain", metrics, clock }).add("a");
@@ -145,7 +145,7 @@ Deno.test("blocked: 0 without a discipline; a discipline that throws keeps nothi
   assertEquals([metrics.value("workqueue_oldest_ready_seconds", "q"), takeAll(queue)], [0.5, ["a"]]);
 });
 
-Deno.test("oldest ready: set at the moments of unfinished work, for as long as something is ready, and once more", async () => {
+Deno.test("oldest ready: set at the same times as unfinished work while an item is ready, and once more afterwards", async () => {
   const metrics = new Notes();
   const queue = metrics.queue();
   await metrics.clock.advance(700);
@@ -167,7 +167,7 @@ Deno.test("oldest ready: set at the moments of unfinished work, for as long as s
   assertEquals([metrics.taken().length, metrics.clock.timers], [1, 0]);
 });
 
-Deno.test("oldest ready: what comes back counts from the end of its attempt, and is younger than what is before it", async () => {
+Deno.test("oldest ready: an item that comes back counts from the end of its attempt, and is younger than the items before it", async () => {
   const metrics = new Notes();
   const queue = metrics.queue();
   queue.add("a");
@@ -190,7 +190,7 @@ Deno.test("oldest ready: what comes back counts from the end of its attempt, and
   queue.shutDown();
 });
 
-Deno.test("oldest ready: with a discipline, the one that is passed over, and one that is blocked", async () => {
+Deno.test("oldest ready: with a discipline, skipped and blocked items count", async () => {
   const strict = createPriorityDiscipline({ maxHeadStart: Infinity });
   const fair = createFairDiscipline<string>({ groupOf: (item) => item[0]!, maxPerGroup: 1 });
   for (const discipline of [strict, fair]) {
@@ -209,7 +209,7 @@ Deno.test("oldest ready: with a discipline, the one that is passed over, and one
   }
 });
 
-Deno.test("oldest ready: no timer is left after shutdown, and it is 0 once nothing is left", async () => {
+Deno.test("oldest ready: no timer is left after shutdown, and the value is 0 once no item is left", async () => {
   const metrics = new Notes();
   const queue = metrics.queue();
   queue.add("a");
@@ -222,7 +222,7 @@ Deno.test("oldest ready: no timer is left after shutdown, and it is 0 once nothi
   assertEquals(metrics.taken(), ["1500 ms: oldest of q: 0", "q is gone"]);
 });
 
-Deno.test("the clock is looked at no more often for it than for client-go's metrics", async () => {
+Deno.test("the oldest ready item needs no more readings of the clock than client-go's metrics", async () => {
   const looks: number[] = [];
   for (const oldestReady of [true, false]) {
     const metrics = new Notes();
@@ -249,7 +249,7 @@ Deno.test("the clock is looked at no more often for it than for client-go's metr
   assertEquals(looks[0], looks[1]);
 });
 
-Deno.test("gone: once, when the queue was shut down and nothing is ready or processing", () => {
+Deno.test("gone: called once, when the queue was shut down and no item is ready or processing", () => {
   for (const end of ["shutDown", "shutDownWithDrain"] as const) {
     const metrics = new Notes();
     const queue = createWorkQueue<string>({ name: "q", metrics });
@@ -272,7 +272,7 @@ Deno.test("gone: once, when the queue was shut down and nothing is ready or proc
   }
 });
 
-Deno.test("gone: a queue that is empty, at once; one with blocked items, when they are done", () => {
+Deno.test("gone: called at once for an empty queue, and after blocked items are done", () => {
   const metrics = new Notes();
   for (const make of [createWorkQueue<string>, createDelayingQueue<string>]) {
     make({ name: "one", metrics }).shutDown();
@@ -290,7 +290,7 @@ Deno.test("gone: a queue that is empty, at once; one with blocked items, when th
   assertEquals(metrics.taken().at(-1), "q is gone");
 });
 
-Deno.test("gone: the last of two queues of one name, and a name that is used again", () => {
+Deno.test("gone: called for the last of two queues with one name, and again when the name is reused", () => {
   const metrics = new Notes();
   const queues = [1, 2].map(() => createWorkQueue<string>({ name: "q", metrics }));
   const gone = () => metrics.taken().filter((note) => note === "q is gone").length;
@@ -302,7 +302,7 @@ Deno.test("gone: the last of two queues of one name, and a name that is used aga
   assertEquals(gone(), 1);
 });
 
-Deno.test("gone: a queue whose creation a metric fails is not counted among those of its name", () => {
+Deno.test("gone: a queue whose creation fails in a metric is not counted for its name", () => {
   const limiter = createExponentialLimiter({ baseDelay: 100, maxDelay: 1000 });
   const makes = {
     createWorkQueue,
@@ -328,7 +328,7 @@ Deno.test("gone: a queue whose creation a metric fails is not counted among thos
   }
 });
 
-Deno.test("gone: not before a key is done that a discipline refused when it came back", () => {
+Deno.test("gone: not called before a key is done that a discipline refused when it came back", () => {
   const metrics = new Notes();
   let refuses = false;
   const groupOf = () => {

@@ -36,7 +36,7 @@ const DISCIPLINES: Record<string, () => QueueDiscipline<string> | undefined> = {
 };
 
 for (const [name, discipline] of Object.entries(DISCIPLINES)) {
-  Deno.test(`recorded times: the oldest ready item is known for longer than any sample is kept: ${name}`, async () => {
+  Deno.test(`recorded times: the oldest ready item is known for longer than samples are kept: ${name}`, async () => {
     const clock = new HandClock();
     const queue = createRateLimitingQueue(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), {
       clock,
@@ -88,7 +88,7 @@ Deno.test("recorded times: an item that is added while processing is ready from 
   }
 });
 
-Deno.test("recorded times: what was ready before counts from the beginning, or exactly in a queue with metrics", async () => {
+Deno.test("recorded times: items that were ready before count from the start of the recording, or exactly with metrics", async () => {
   for (const metrics of [undefined, new InMemoryMetrics()]) {
     for (const discipline of Object.values(DISCIPLINES)) {
       const clock = new HandClock();
@@ -117,7 +117,7 @@ Deno.test("recorded times: what was ready before counts from the beginning, or e
   }
 });
 
-Deno.test("recorded times: several recorders hear the same, until each is disposed, and metrics go on", async () => {
+Deno.test("recorded times: several recorders get the same calls until each is disposed, and metrics continue", async () => {
   const clock = new HandClock();
   const metrics = new InMemoryMetrics();
   const limiter = createExponentialLimiter({ baseDelay: 1, maxDelay: 1 });
@@ -149,7 +149,7 @@ Deno.test("recorded times: several recorders hear the same, until each is dispos
   queue.shutDown();
 });
 
-Deno.test("recorded times: a queue that nobody watches does not look at the clock", () => {
+Deno.test("recorded times: a queue without watchers does not read the clock", () => {
   const clock = new HandClock();
   let looks = 0;
   clock.now = () => ++looks;
@@ -160,7 +160,7 @@ Deno.test("recorded times: a queue that nobody watches does not look at the cloc
   assertEquals(looks, 0);
 });
 
-Deno.test("rule 11: recorded times: a recorder that throws is reported once, and costs no item", async () => {
+Deno.test("rule 11: recorded times: a recorder that throws is reported once, and loses no item", async () => {
   using printed = new Console();
   const clock = new HandClock();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }), { clock });
@@ -180,7 +180,7 @@ Deno.test("rule 11: recorded times: a recorder that throws is reported once, and
   await pool.stop();
 });
 
-Deno.test("recorded times: a queue outside this process passes its times; other queues have none", () => {
+Deno.test("recorded times: a queue outside this process reports its times; other queues have none", () => {
   const heard = recorder();
   let ends = 0;
   const recordInQueue = (given: unknown) => {

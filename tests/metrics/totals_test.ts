@@ -15,7 +15,7 @@ import { flush, take } from "../queue_helpers.ts";
 
 const NONE = { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 0, limiter: 0 };
 
-Deno.test("totals: a queue counts each hand-out, whatever becomes of the item, and its layers count the same", () => {
+Deno.test("totals: a queue counts each hand-out, whatever the outcome, and its layers count the same", () => {
   for (const newDiscipline of [() => undefined, () => createPriorityDiscipline<string>()]) {
     const queue = createWorkQueue<string>({ discipline: newDiscipline() });
     const limiter = createExponentialLimiter<string>({ baseDelay: 1, maxDelay: 1 });
@@ -34,7 +34,7 @@ Deno.test("totals: a queue counts each hand-out, whatever becomes of the item, a
   }
 });
 
-Deno.test("totals: a pool counts what succeeded, what failed and what it gave up", async () => {
+Deno.test("totals: a pool counts successes, failures and given-up items", async () => {
   const clock = new HandClock();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 10 }), { clock });
   const pool = runWorkers(queue, async (item, { attempt, signal }) => {
@@ -59,6 +59,6 @@ Deno.test("totals: a pool counts what succeeded, what failed and what it gave up
   await pool.stop();
 });
 
-Deno.test("totals: of what is not ours, nothing is known", () => {
+Deno.test("totals: an object that is not a queue or pool of this package has none", () => {
   assertEquals(totalsOf({}), {});
 });

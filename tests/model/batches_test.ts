@@ -89,7 +89,7 @@ async function run(steps: readonly Step[], { size, concurrency, wait, rest, perm
   assertEquals(clock.timers, 0);
 }
 
-Deno.test("batches: bounded, with all items that they may have, and no others are taken", async () => {
+Deno.test("batches: each batch holds all items that it may take, up to its size, and no others", async () => {
   const property = fc.asyncProperty(fc.array(step, { maxLength: 80, size: "max" }), options, run);
   await fc.assert(property, { numRuns: RUNS * 5 });
 });

@@ -316,12 +316,12 @@ function plainlyKeepsBounds(mistake: Mistake): fc.IProperty<[Load, Settings]> {
   });
 }
 
-Deno.test("the bounds of rule 13 are kept by the algorithm as it stands in the paper", () => {
+Deno.test("the published algorithm keeps the bounds of rule 13", () => {
   fc.assert(plainlyKeepsBounds({}), { numRuns: Math.min(RUNS, 200) });
 });
 
 for (const [what, mistake] of Object.entries(mistakes)) {
-  Deno.test(`the bounds of rule 13 tell of ${what}`, () => {
+  Deno.test(`a run that breaks the bounds of rule 13 is noticed: ${what}`, () => {
     const { errorInstance } = fc.check(plainlyKeepsBounds(mistake), { numRuns: 5000, endOnFailure: true });
     assertMatch(String(errorInstance), /unequal shares|too long a wait/);
   });
@@ -346,14 +346,14 @@ function fairQueue(): WorkQueue<string> {
   return createWorkQueue({ discipline: createFairDiscipline({ separator: "/" }) });
 }
 
-Deno.test("rule 13: a group that adds its only item again gets half beside a backlog, and not all", () => {
+Deno.test("rule 13: a group that adds its only item again gets half of the turns beside a backlog, and not all", () => {
   const queue = fairQueue();
   for (let i = 0; i < 1000; i++) queue.add(`backlog/${i}`);
   queue.add("single/0");
   assertEquals(Object.fromEntries(takeInTurn(queue, 1000, ["single"])), { backlog: 500, single: 500 });
 });
 
-Deno.test("rule 13: a group that was idle while another had a thousand turns gets no more than its half", () => {
+Deno.test("rule 13: a group that was idle while another had a thousand turns gets at most half of the turns", () => {
   const queue = fairQueue();
   for (let i = 0; i < 2000; i++) queue.add(`busy/${i}`);
   queue.add("idle/first");
@@ -362,7 +362,7 @@ Deno.test("rule 13: a group that was idle while another had a thousand turns get
   assertEquals(Object.fromEntries(takeInTurn(queue, 100)), { idle: 50, busy: 50 });
 });
 
-Deno.test("rule 13: groups that are new with each item go before the second item of one that is not, and a newcomer waits for none of them", () => {
+Deno.test("rule 13: groups that are new with each item go before the second item of an old group, and never delay a newcomer", () => {
   const queue = fairQueue();
   queue.add("steady/0");
   queue.add("steady/1");

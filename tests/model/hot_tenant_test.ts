@@ -79,7 +79,7 @@ const trials: Omit<Trial, "scope" | "seed">[] = [
   { outageMs: 5000, retryAfterMs: 1000, workers: 3 },
 ];
 
-Deno.test("rule 13: a tenant that answers 429 gets one request per Retry-After, and no item is given up", async () => {
+Deno.test("rule 13: a tenant whose server answers 429 gets one request per Retry-After, and no item is given up", async () => {
   for (const trial of trials) {
     for (let seed = 1; seed <= 5; seed++) {
       const { refused, inFlight, givenUp, lastDone } = await run({ ...trial, scope: "group", seed });
@@ -106,7 +106,7 @@ Deno.test("rule 13: the other tenants are done no later than without the outage"
   }
 });
 
-Deno.test("the same trial with scope item: many more requests, and items that are given up", async () => {
+Deno.test('the same trial with scope "item" sends many more requests and gives items up', async () => {
   const { refused, givenUp } = await run({ ...trials[2]!, scope: "item", seed: 1 });
   assert(refused.length > 500 && givenUp.length > 0, `${refused.length} requests, ${givenUp.length} given up`);
 });

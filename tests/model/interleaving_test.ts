@@ -68,7 +68,7 @@ const adds = fc.array(fc.nat(3), { minLength: 1, maxLength: 15, size: "max" });
 const failures = fc.array(fc.nat(2), { minLength: 4, maxLength: 4 }).map((counts) => new Map(counts.entries()));
 const concurrency = fc.integer({ min: 1, max: 4 });
 
-Deno.test("rules 2, 6 and 11: in any order, every add is followed by a success, one holder a key", async () => {
+Deno.test("rules 2, 6 and 11: in any order of events, every add is followed by a success, and each key has one holder at a time", async () => {
   await inAnyOrder(
     fc.asyncProperty(fc.scheduler(), adds, failures, concurrency, async (scheduler, adds, failures, concurrency) => {
       const queue = immediateQueue();
@@ -88,7 +88,7 @@ Deno.test("rules 2, 6 and 11: in any order, every add is followed by a success, 
   );
 });
 
-Deno.test("rules 2 and 11: a pool that is interrupted at any moment loses nothing for the next one", async () => {
+Deno.test("rules 2 and 11: interrupting a pool at any moment loses no item for the next pool", async () => {
   await inAnyOrder(
     fc.asyncProperty(fc.scheduler(), adds, concurrency, async (scheduler, adds, concurrency) => {
       const queue = immediateQueue();
@@ -117,7 +117,7 @@ Deno.test("rules 2 and 11: a pool that is interrupted at any moment loses nothin
   );
 });
 
-Deno.test("rules 2, 3 and 11: pools that are paused, resumed and resized at any moment lose nothing", async () => {
+Deno.test("rules 2, 3 and 11: pausing, resuming and resizing pools at any moment loses no item", async () => {
   const step = fc.record({
     pool: fc.nat(1),
     action: fc.oneof(
@@ -169,7 +169,7 @@ Deno.test("rules 2, 3 and 11: pools that are paused, resumed and resized at any 
   );
 });
 
-Deno.test("rule 11: no more handlers begin than the concurrency says at that moment, and none in a pause", async () => {
+Deno.test("rule 11: at any moment, no more handlers begin than the concurrency allows, and none begins during a pause", async () => {
   await inAnyOrder(
     fc.asyncProperty(
       fc.scheduler(),
@@ -211,7 +211,7 @@ Deno.test("rule 11: no more handlers begin than the concurrency says at that mom
   );
 });
 
-Deno.test("rules 2 and 3: those who wait in get, and are aborted at any moment, share the items and lose none", async () => {
+Deno.test("rules 2 and 3: calls of get that are aborted at any moment share the items and lose none", async () => {
   const consumers = fc.integer({ min: 1, max: 5 });
   await inAnyOrder(
     fc.asyncProperty(fc.scheduler(), adds, consumers, async (scheduler, adds, consumers) => {

@@ -272,7 +272,7 @@ async function traceOf(
   return trace;
 }
 
-Deno.test("rule 8: undefined, NaN, 0, -0 and null are keys like any others, in all parts together", async () => {
+Deno.test("rule 8: undefined, NaN, 0, -0 and null are ordinary keys in all parts together", async () => {
   await fc.assert(
     fc.asyncProperty(setup, steps, async (setup, steps) => {
       const uses: Record<string, number> = {};

@@ -466,10 +466,10 @@ for (const order of ORDERS) {
       });
       await fc.assert(property, { numRuns: Math.ceil(runs) });
     };
-    Deno.test(`rules 1 to 8: the queue does what the model does, ${order.name}, ${addWhileDelayed}`, async () => {
+    Deno.test(`rules 1 to 8: the queue does the same as a model, ${order.name}, ${addWhileDelayed}`, async () => {
       await compare(RUNS / ORDERS.length / 2);
     });
-    Deno.test(`rule 18: the queue does what the model does, ${order.name}, ${addWhileDelayed}`, async () => {
+    Deno.test(`rule 18: the queue does the same as a model, ${order.name}, ${addWhileDelayed}`, async () => {
       for (const budget of BUDGETS) await compare(RUNS / ORDERS.length / 2 / BUDGETS.length, budget);
     });
   }

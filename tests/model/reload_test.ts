@@ -110,7 +110,7 @@ function broken(document: Document, where: number): object {
   return { limiters: { z: { type: "max-of", limiters: ["z"] }, ...limiters }, queues };
 }
 
-Deno.test("rule 16: limiters count and delay as a plain model does, whatever is reloaded", async () => {
+Deno.test("rule 16: limiters count and delay like a plain model across random reloads", async () => {
   let [reloads, refusals] = [0, 0];
   await fc.assert(
     fc.asyncProperty(sequence, fc.array(operation, { minLength: 20, maxLength: 60 }), async (documents, operations) => {
@@ -233,7 +233,7 @@ const poolOperation = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("lose" as const), queue }) },
 );
 
-Deno.test("rule 16: pools lose no item, take none twice, and begin no attempt without a token, whatever is reloaded", async () => {
+Deno.test("rule 16: across random reloads, pools lose no item, take none twice, and begin no attempt without a token", async () => {
   let [reloads, limited] = [0, 0];
   await fc.assert(
     fc.asyncProperty(

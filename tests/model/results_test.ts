@@ -140,7 +140,7 @@ const queues: Record<string, () => RateLimitingQueueOptions<string>> = {
 for (const [name, options] of Object.entries(queues)) {
   for (const aborts of [false, true]) {
     const how = aborts ? "the newest wins" : "attempts run to their end";
-    Deno.test(`rule 23, ${name}, ${how}: every call settles, with the result of an attempt after it`, async () => {
+    Deno.test(`rule 23, ${name}, ${how}: every call settles with the result of an attempt that began after it`, async () => {
       await fc.assert(fc.asyncProperty(steps, (steps) => run(steps, options(), aborts)), { numRuns: RUNS });
     });
   }

@@ -188,7 +188,7 @@ for (const addWhileDelayed of ADDS) {
   });
 }
 
-Deno.test("rule 18: across reloads, the budget holds with the largest ratio and the largest rate", async () => {
+Deno.test("rule 18: across reloads, the budget keeps to the largest ratio and the largest rate", async () => {
   for (let seed = 1; seed <= RUNS; seed++) {
     const budgets = [BUDGETS[seed % 4]!, BUDGETS[(seed + 1) % 5]!, BUDGETS[(seed + 2) % 5]!];
     const recorder = await run({ addWhileDelayed: ADDS[seed % 3]!, budgets, failing: 1, seed });

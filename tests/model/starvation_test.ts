@@ -112,7 +112,7 @@ function text({ readyAt, turn, priority }: ReadyItem): string {
   return `the item of priority ${priority} that became ready at ${readyAt}, as number ${turn},`;
 }
 
-Deno.test("rule 12: no item is handed out later than first in, first out would hand out one that came (max - p) × A later", () => {
+Deno.test("rule 12: with priority p, no item waits longer than it would in first in, first out if it came (max - p) × A later", () => {
   fc.assert(
     fc.property(load, settings, (load, settings) => {
       const trace = traceOf(load, create(settings));
@@ -184,7 +184,7 @@ const mistakes: Record<string, (settings: Settings) => QueueDiscipline<string>> 
 };
 
 for (const [mistake, createWrong] of Object.entries(mistakes)) {
-  Deno.test(`the bound of rule 12 tells of ${mistake}`, () => {
+  Deno.test(`the check of rule 12 notices a mistake: ${mistake}`, () => {
     const isKept = (load: Load, settings: Settings) =>
       assertNothingStarves(traceOf(load, createWrong(settings)), settings);
     const { errorInstance } = fc.check(fc.property(load, settings, isKept), { numRuns: 2000, endOnFailure: true });
@@ -192,7 +192,7 @@ for (const [mistake, createWrong] of Object.entries(mistakes)) {
   });
 }
 
-Deno.test("an ordinary item among twice as many urgent ones as there is time for waits as the bound says; under a strict order, to the end", () => {
+Deno.test("overloaded by urgent items, an ordinary item waits as long as the bound says; under a strict order, until the overload ends", () => {
   const ordinary = 4;
   const arrivals = Array.from({ length: 1000 }, (_, i) => ({
     after: 1,

@@ -128,7 +128,7 @@ const orderly: fc.WeightedArbitrary<Step>[] = [
 ];
 const stepsOf = (steps: fc.WeightedArbitrary<Step>[]) => fc.array(fc.oneof(...steps), { maxLength: 40, size: "max" });
 
-Deno.test("throttle: of a bucket that gets no tokens, each is used for an attempt or is there in the end", async () => {
+Deno.test("throttle: each token of a bucket without refill is used for an attempt or is left at the end", async () => {
   const shutDown = fc.nat(2).map((queue): Step => (model) => model.queues[queue]!.shutDown());
   const steps = stepsOf([...orderly, { weight: 1, arbitrary: shutDown }]);
   await fc.assert(
@@ -158,7 +158,7 @@ function idle(model: Model): number {
   return model.pools.filter(canWork).length;
 }
 
-Deno.test("throttle: there is no attempt without a token, none during a pause, and no item is lost", async () => {
+Deno.test("throttle: no attempt begins without a token or during a pause, and no item is lost", async () => {
   await fc.assert(
     fc.asyncProperty(stepsOf(orderly), async (steps) => {
       const model = new Model(2);
@@ -186,7 +186,7 @@ const change = index.chain((i) =>
 );
 const changing = stepsOf([...orderly, { weight: 4, arbitrary: change }]);
 
-Deno.test("throttle: of buckets that change and get no tokens, each token is used for an attempt or is there in the end", async () => {
+Deno.test("throttle: in changing buckets without refill, each token is used for an attempt or is left at the end", async () => {
   await fc.assert(
     fc.asyncProperty(changing, async (steps) => {
       const model = new Model(0);
@@ -198,7 +198,7 @@ Deno.test("throttle: of buckets that change and get no tokens, each token is use
   );
 });
 
-Deno.test("throttle: while buckets change there is no attempt without a token, and each item is worked on once", async () => {
+Deno.test("throttle: while buckets change, no attempt begins without a token, and each item is processed once", async () => {
   await fc.assert(
     fc.asyncProperty(changing, async (steps) => {
       const model = new Model(2);

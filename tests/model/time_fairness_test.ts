@@ -133,7 +133,7 @@ Deno.test("rule 13: by time, an item that was charged too much gives its group t
   assertEquals([work(10), work(10), work(10)], ["b/1", "b/2", "b/3"]);
 });
 
-Deno.test("rule 13: by time, a group with a single item that always comes back gets its share, and no more", () => {
+Deno.test("rule 13: by time, a group whose only item is always added again gets its share, and no more", () => {
   const clock = new HandClock();
   const queue = createWorkQueue<string>({ clock, discipline: createFairDiscipline({ separator: "/", by: "time" }) });
   const times = { one: 0, many: 0 };

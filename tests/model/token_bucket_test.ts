@@ -178,7 +178,7 @@ function compare(rate: number, burst: number, operations: readonly Operation[]):
   }
 }
 
-Deno.test("a paused bucket does what one does whose clock stood still meanwhile, but for what was granted", () => {
+Deno.test("a paused bucket acts like a bucket whose clock stood still, except for tokens already granted", () => {
   fc.assert(
     fc.property(rate, burst, fc.array(operation, { maxLength: 60, size: "max" }), compare),
     { numRuns: RUNS },

@@ -126,7 +126,7 @@ function run(first: { rate: number; burst: number }, operations: readonly Operat
   }
 }
 
-Deno.test("updates of a bucket: in no window is more granted than the highest rate and burst in force allow", () => {
+Deno.test("updates of a bucket: no window grants more than the highest rate and burst in force allow", () => {
   fc.assert(
     fc.property(fc.record(figures), fc.array(operation, { maxLength: 40, size: "max" }), run),
     { numRuns: RUNS },

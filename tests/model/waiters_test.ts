@@ -223,7 +223,7 @@ async function run(
 
 for (const [queueName, makeOptions] of Object.entries(QUEUES)) {
   for (const [consumerName, consume] of Object.entries(CONSUMERS)) {
-    Deno.test(`rule 3: nobody waits while an item is ready: ${queueName}, ${consumerName}`, async () => {
+    Deno.test(`rule 3: no call waits while an item is ready: ${queueName}, ${consumerName}`, async () => {
       for (let seed = 1; seed <= RUNS; seed++) await run(seed, makeOptions, consume);
     });
   }

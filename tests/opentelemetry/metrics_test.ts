@@ -58,7 +58,7 @@ Deno.test("opentelemetry: the histograms have Kubernetes' buckets", async () => 
   assertEquals(await scraped.values("workqueue_queue_duration_seconds_sum"), { 'name="images"': 2000.100000005 });
 });
 
-Deno.test("opentelemetry: what a queue measures is there as of the scrape", async () => {
+Deno.test("opentelemetry: the values of a queue are measured at the time of the scrape", async () => {
   await using scraped = await ScrapedMeter.start();
   const clock = new HandClock();
   const metrics = openTelemetryMetrics(scraped.meter);
@@ -90,7 +90,7 @@ Deno.test("opentelemetry: what a queue measures is there as of the scrape", asyn
   queue.shutDown();
 });
 
-Deno.test("opentelemetry: providers of one meter, and queues of one name, count together without a complaint", async () => {
+Deno.test("opentelemetry: providers of one meter, and queues with one name, add up without a warning", async () => {
   await using scraped = await ScrapedMeter.start();
   const metrics = openTelemetryMetrics(scraped.meter);
   assertStrictEquals(openTelemetryMetrics(scraped.meter), metrics);
@@ -114,7 +114,7 @@ Deno.test("opentelemetry: names of queues may be any text", async () => {
   });
 });
 
-Deno.test("opentelemetry: what is no meter is refused", () => {
+Deno.test("opentelemetry: a value that is not a meter is refused", () => {
   const words = "Cannot create metrics: 'meter' must be a Meter of @opentelemetry/api, got";
   for (const [meter, received] of [[undefined, "undefined"], [{}, "an object"], ["meter", '"meter"']]) {
     assertThrows(() => openTelemetryMetrics(meter as Meter), TypeError, `${words} ${received}`);

@@ -139,7 +139,7 @@ function gaugesOf(exported: Record<string, Metric>, queue: string): (number | un
   return GAUGES.map(({ name }) => valuesOf(exported[name])[queue]);
 }
 
-Deno.test("otlp: the gauges of a queue that is gone are 0, and then no more", async () => {
+Deno.test("otlp: the gauges of a removed queue are 0, and then disappear", async () => {
   await using sent = await SentMetrics.start();
   const { metrics } = sent;
   fill(metrics, "images");
@@ -162,7 +162,7 @@ Deno.test("otlp: the gauges of a queue that is gone are 0, and then no more", as
   assertEquals(gaugesOf(after.delta, "videos"), ones);
 });
 
-Deno.test("otlp: a name that comes back before it was exported as gone goes on", async () => {
+Deno.test("otlp: if a queue's name is reused before its removal was exported, its metrics continue", async () => {
   await using sent = await SentMetrics.start();
   const { metrics } = sent;
   metrics.depth("images").inc();
@@ -174,7 +174,7 @@ Deno.test("otlp: a name that comes back before it was exported as gone goes on",
   assertEquals(valuesOf((await sent.export()).delta["workqueue_depth"]), {});
 });
 
-Deno.test("otlp: counters of a queue that is gone stay, and go on when its name comes back; gauges begin at 0", async () => {
+Deno.test("otlp: counters of a removed queue stay, and continue when its name is reused; gauges begin at 0", async () => {
   await using sent = await SentMetrics.start();
   const { metrics } = sent;
   metrics.depth("images").inc();
@@ -191,7 +191,7 @@ Deno.test("otlp: counters of a queue that is gone stay, and go on when its name 
   assertEquals(valuesOf(total["workqueue_depth"]), { images: 0 });
 });
 
-Deno.test("otlp: a gauge whose number nobody knows now is left out", async () => {
+Deno.test("otlp: a gauge without a known value is left out", async () => {
   await using sent = await SentMetrics.start();
   const waiting = sent.metrics.delayed("images");
   sent.metrics.delayed("videos");
@@ -203,7 +203,7 @@ Deno.test("otlp: a gauge whose number nobody knows now is left out", async () =>
   assertEquals(valuesOf((await sent.export()).delta["workqueue_delayed"]), { videos: 0 });
 });
 
-Deno.test("otlp: what a pool does is measured, and its gauges end with the queue", async () => {
+Deno.test("otlp: a pool is measured, and its gauges end with the queue", async () => {
   await using sent = await SentMetrics.start();
   const queue = createRateLimitingQueue<string>(createDefaultItemLimiter(), {
     name: "images",

@@ -58,7 +58,7 @@ for (const test of [onRedis, inFile]) {
     assertEquals(seen.get("f"), undefined);
   });
 
-  test("traces: what is no traceparent is refused, and nothing is added", async (place) => {
+  test("traces: an invalid traceparent is refused, and nothing is added", async (place) => {
     await using queue = place.open({ name: uniqueName("traces"), onQueueError() {} });
     for (const trace of ["", "00-1-2-01", 7]) {
       const options = { trace: trace as string };

@@ -31,7 +31,7 @@ function work<T>(handler: Handler<T>, options: WorkerOptions<T> = {}) {
   return { clock, queue, pool };
 }
 
-Deno.test("tracedHandler: a span for each attempt says which it is, and how it ended", async () => {
+Deno.test("tracedHandler: each attempt has a span with its number and its outcome", async () => {
   await using sent = await SentSpans.start();
   const handler = tracedHandler<string>(sent.tracer, async (_item, { attempt }) => {
     await Promise.resolve();
@@ -108,7 +108,7 @@ for (const [outcome, errorType, end] of ENDINGS) {
   });
 }
 
-Deno.test("tracedHandler: the error type is the error's code or name, but no text that could differ each time", async () => {
+Deno.test("tracedHandler: the error type is the error's code or name, never a text that may differ each time", async () => {
   await using sent = await SentSpans.start();
   const error = (properties: Record<string, unknown>) => Object.assign(new Error("bad"), properties);
   const unreadable = Object.defineProperty(new Error(), "code", {
@@ -143,7 +143,7 @@ Deno.test("tracedHandler: the error type is the error's code or name, but no tex
   assertEquals(found, types.map(([, type]) => type));
 });
 
-Deno.test("tracedHandler: a TerminalError of another copy of the core is one", async () => {
+Deno.test("tracedHandler: a TerminalError of another copy of the core counts as one", async () => {
   await using sent = await SentSpans.start();
   const other = await loadSecondCopy();
   const { queue } = work<string>(tracedHandler(sent.tracer, () => {
@@ -155,7 +155,7 @@ Deno.test("tracedHandler: a TerminalError of another copy of the core is one", a
   queue.shutDown();
 });
 
-Deno.test("tracedHandler: when the time is up, that is the outcome, and the span ends with the handler", async () => {
+Deno.test("tracedHandler: after a timeout, the outcome is the timeout, and the span ends with the handler", async () => {
   await using sent = await SentSpans.start();
   const endings: (() => void)[] = [];
   const handler = tracedHandler<string>(sent.tracer, async (item) => {
@@ -183,7 +183,7 @@ Deno.test("tracedHandler: when the time is up, that is the outcome, and the span
   queue.shutDown();
 });
 
-Deno.test("tracedHandler: an attempt that throws as the pool is asked to end was interrupted", async () => {
+Deno.test("tracedHandler: an attempt that throws after the pool was asked to end counts as interrupted", async () => {
   await using sent = await SentSpans.start();
   const controller = new AbortController();
   const handler = tracedHandler<string>(sent.tracer, (_item, { signal }) =>
@@ -327,7 +327,7 @@ Deno.test("tracedAdds: invalid arguments are refused", () => {
   assertThrows(() => tracedHandler(tracer, () => {}, { adds }), TypeError, "'adds' must be a result of tracedAdds");
 });
 
-Deno.test("tracedHandler: keys that are text, numbers or booleans are recorded, and others are not", async () => {
+Deno.test("tracedHandler: keys that are strings, numbers or booleans are recorded, and others are not", async () => {
   await using sent = await SentSpans.start();
   const { queue } = work<unknown>(tracedHandler(sent.tracer, () => {}));
   const items = ["a", 1, 2n, false, { id: "b" }, { id: 3 }, {}, Symbol("c"), null];
@@ -367,7 +367,7 @@ const CONTEXT: HandlerContext = {
   charge: () => {},
 };
 
-Deno.test("tracedHandler: it returns what the handler does: at once, or the same promise", async () => {
+Deno.test("tracedHandler: it returns the same as the handler, at once or as the same promise", async () => {
   await using sent = await SentSpans.start();
   const outcome = { requeue: true };
   const promise = Promise.resolve(outcome);
@@ -377,7 +377,7 @@ Deno.test("tracedHandler: it returns what the handler does: at once, or the same
   assertEquals(await sent.outcomes(), ["requeued", "requeued"]);
 });
 
-Deno.test("tracedHandler: what is like a promise is waited for, and asked once", async () => {
+Deno.test("tracedHandler: a thenable is awaited, and its `then` is called once", async () => {
   await using sent = await SentSpans.start();
   let asked = 0;
   const query = {
@@ -391,7 +391,7 @@ Deno.test("tracedHandler: what is like a promise is waited for, and asked once",
   assertEquals([asked, await sent.outcomes()], [1, ["requeued"]]);
 });
 
-Deno.test("tracedHandler: it throws what the handler does, whatever that is", async () => {
+Deno.test("tracedHandler: it throws what the handler throws, whatever the value", async () => {
   await using sent = await SentSpans.start();
   const unreadable = Object.defineProperty(new Error(), "message", {
     get() {
@@ -428,7 +428,7 @@ Deno.test("tracedHandler: a span that is not recorded changes nothing", async ()
   assertEquals(await sent.spans(), []);
 });
 
-Deno.test("tracedHandler: what is no tracer, and what is no handler, is refused", () => {
+Deno.test("tracedHandler: a value that is not a tracer or not a handler is refused", () => {
   const tracer = trace.getTracer("any");
   const words = "Cannot trace handler:";
   assertThrows(

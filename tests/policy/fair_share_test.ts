@@ -25,7 +25,7 @@ Deno.test("fair share: a turn costs less the larger the weight of its group", ()
   assertEquals([share.nextStart(one, true), share.nextStart(two, true)], [1, 0.5]);
 });
 
-Deno.test("fair share: a group begins at virtual time, however long it had no items", () => {
+Deno.test("fair share: a group without items begins at the current virtual time when it gets one", () => {
   const share = new FairShare(RULES, newNumbers());
   const [busy, idle] = [newGroup(), newGroup()];
   for (let turn = 0; turn < 5; turn++) {
@@ -35,7 +35,7 @@ Deno.test("fair share: a group begins at virtual time, however long it had no it
   assertEquals([share.nextStart(idle, false), share.nextStart(busy, true)], [4, 5]);
 });
 
-Deno.test("fair share: the mean is that of all durations at first, and follows the latest ones later", () => {
+Deno.test("fair share: the mean first covers all durations, and later follows the latest ones", () => {
   const numbers = newNumbers();
   const share = new FairShare({ ...RULES, isByTime: true }, numbers);
   const [group, other] = [newGroup(), newGroup()];
@@ -50,7 +50,7 @@ Deno.test("fair share: the mean is that of all durations at first, and follows t
   assert(group.mean > 990 && group.mean <= 1000, `${group.mean}`);
 });
 
-Deno.test("fair share: with turns by time, a group pays for what its items took", () => {
+Deno.test("fair share: with turns by time, a group pays for the time that its items took", () => {
   const share = new FairShare({ ...RULES, isByTime: true }, newNumbers());
   const group = newGroup(2);
   assertEquals(share.handOut(group, "a", 0), 0.5);
@@ -73,7 +73,7 @@ Deno.test("fair share: a limit and a rate bound the items that can be handed out
   assertEquals([share.limit(group, 5, 1200), group.ready, share.keptUntil(group)], [Infinity, 2, 1200]);
 });
 
-Deno.test("fair share: after a pause, one item is the probe, and the pause ends with it", () => {
+Deno.test("fair share: after a pause, one item is the probe, and the pause ends when it succeeds", () => {
   const share = new FairShare(RULES, newNumbers());
   const group = newGroup();
   setPause(group, 500);

@@ -64,7 +64,7 @@ const RATIOS = fc.constantFrom(0.1, 0.2, 0.25, 0.5, 1, 2);
 const steps = (maxGap: number) =>
   fc.array(fc.record({ gap: fc.nat(maxGap), isRetry: fc.boolean() }), { minLength: 50, maxLength: 300 });
 
-Deno.test("rule 18: without a minimum rate, and before anything expires, the budget allows the retries that Finagle's allows", () => {
+Deno.test("rule 18: without a minimum rate, and before anything expires, the budget allows the same retries as Finagle's", () => {
   fc.assert(
     fc.property(RATIOS, steps(25), (ratio, load) => {
       const [ours, finagle] = [creditOf({ ratio, minRate: 0 }), new FinagleBudget(ratio, 0)];
@@ -79,7 +79,7 @@ Deno.test("rule 18: without a minimum rate, and before anything expires, the bud
   );
 });
 
-Deno.test("rule 18: with the same retries so far, the budget allows each retry that Finagle's allows, but for its reserve", () => {
+Deno.test("rule 18: with the same retries so far, the budget allows each retry that Finagle's budget allows, except its reserve", () => {
   fc.assert(
     fc.property(RATIOS, steps(1000), (ratio, load) => {
       const [ours, finagle] = [creditOf({ ratio, minRate: 0 }), new FinagleBudget(ratio, 0, 1)];
@@ -111,7 +111,7 @@ Deno.test("rule 18: in a long run at 100 % failure, both budgets allow the same 
   }
 });
 
-Deno.test("rule 18: Finagle's reserve allows ten seconds of the minimum rate at once, and the budget one retry", () => {
+Deno.test("rule 18: Finagle's reserve allows ten seconds of the minimum rate at once, and this budget one retry", () => {
   const count = (budget: { withdraw(now: number): boolean }) => {
     let retries = 0;
     while (budget.withdraw(0)) retries++;

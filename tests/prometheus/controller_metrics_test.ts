@@ -27,7 +27,7 @@ Deno.test("the metrics of controllers have the names of controller-runtime", asy
   ]);
 });
 
-Deno.test("another call with the same register returns the same metrics, which also measure queues", () => {
+Deno.test("a second call with the same register returns the same metrics, which also measure queues", () => {
   const register = new Registry();
   const metrics = controllerMetrics(register);
   assertStrictEquals(controllerMetrics(register), metrics);

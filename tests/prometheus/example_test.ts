@@ -6,7 +6,7 @@ import { tryExample } from "./example.ts";
 const EXAMPLE = fileURLToPath(new URL("../../examples/metrics.ts", import.meta.url));
 
 for (const runtime of RUNTIMES) {
-  Deno.test(`prometheus, ${runtime}: examples/metrics.ts serves what its queue did`, async () => {
+  Deno.test(`prometheus, ${runtime}: examples/metrics.ts serves the metrics of its queue`, async () => {
     await tryExample([...await runtimes[runtime]!(), EXAMPLE]);
   });
 }

@@ -54,7 +54,7 @@ async function shown(scraped: Scraped, title: string): Promise<Record<string, nu
   return await Promise.all(targets.map(({ expr }) => scraped.ask(filledIn(expr))));
 }
 
-Deno.test("docs/operate: every metric is one that is exported, and each that is exported is shown", () => {
+Deno.test("docs/operate: every metric in the files is exported, and every exported metric is in the files", () => {
   const exported = Object.values(metricFamilies).flatMap(({ name, kind }) =>
     kind === "histogram" ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name]
   );
@@ -63,19 +63,19 @@ Deno.test("docs/operate: every metric is one that is exported, and each that is 
   for (const { name } of Object.values(metricFamilies)) assert(queries.some((query) => query.includes(name)), name);
 });
 
-Deno.test("docs/operate.md: its table has the metrics that are exported, in their order", () => {
+Deno.test("docs/operate.md: the table lists the exported metrics in order", () => {
   const named = [...page.matchAll(/^\| `(workqueue_\w+)` /gm)].map(([, name]) => name);
   assertEquals(named, Object.values(metricFamilies).map(({ name }) => name));
 });
 
-Deno.test("docs/operate/dashboard.json: a panel without data says so, in a color that is not a verdict", () => {
+Deno.test("docs/operate/dashboard.json: a panel without data says so, in a color that no verdict has", () => {
   for (const { title, type, fieldConfig: { defaults } } of dashboard.panels) {
     assertEquals(defaults.noValue, "no data", title);
     if (type === "stat") assertEquals(defaults.mappings?.[0]?.options.result, { text: "no data", color: "purple" });
   }
 });
 
-Deno.test("docs/operate/dashboard.json: panels have numbers of their own, and lines that can be distinguished", () => {
+Deno.test("docs/operate/dashboard.json: each panel has its own number, and its lines can be told apart", () => {
   const ids = dashboard.panels.map(({ id }) => id);
   assertEquals(new Set(ids).size, ids.length);
   for (const { title, targets } of dashboard.panels) {
@@ -92,7 +92,7 @@ scrapedTest("docs/operate/dashboard.json: every panel has a value for what the p
   }
 });
 
-scrapedTest("docs/operate/dashboard.json: the verdicts are true, of the queue that is worst off", async (scraped) => {
+scrapedTest("docs/operate/dashboard.json: the verdicts are right for the queue in the worst state", async (scraped) => {
   const verdict = async (title: string) => (await shown(scraped, title))[0]![""]!;
   assertEquals(await verdict("Oldest ready"), DID.oldestReady);
   assertAlmostEquals(await verdict("Attempts that fail"), DID.failures / DID.done);
@@ -103,7 +103,7 @@ scrapedTest("docs/operate/dashboard.json: the verdicts are true, of the queue th
   assert(await verdict("Backlog grows by") > 0);
 });
 
-scrapedTest("docs/operate/dashboard.json: a verdict on a queue that is gone has no value", async (scraped) => {
+scrapedTest("docs/operate/dashboard.json: a verdict on a removed queue has no value", async (scraped) => {
   for (const { title, targets } of dashboard.panels.filter(({ type }) => type === "stat")) {
     assertEquals(await scraped.ask(filledIn(targets[0]!.expr, "gone")), {}, title);
     const idle = (await scraped.ask(filledIn(targets[0]!.expr, "idle")))[""];
@@ -111,7 +111,7 @@ scrapedTest("docs/operate/dashboard.json: a verdict on a queue that is gone has 
   }
 });
 
-scrapedTest("docs/operate/dashboard.json: the graphs are true, queue by queue", async (scraped) => {
+scrapedTest("docs/operate/dashboard.json: the graphs are right for each queue", async (scraped) => {
   const lines = async (title: string) => (await shown(scraped, title)).map(({ images }) => images!);
   assertEquals(await lines("Ready, blocked, delayed, active"), [
     DID.ready,
@@ -142,7 +142,7 @@ scrapedTest("docs/operate/dashboard.json: the graphs are true, queue by queue", 
 });
 
 scrapedTest(
-  "docs/operate/alerts.yml: Prometheus takes every rule, and none is true of a queue that is idle",
+  "docs/operate/alerts.yml: Prometheus accepts every rule, and no alert fires for an idle queue",
   async (scraped) => {
     for (const { expr, alert } of rules) assert(!("idle" in await scraped.ask(expr)), alert);
   },
@@ -157,7 +157,7 @@ for (const [command, file] of [["check", "alerts.yml"], ["test", "alerts_test.ym
 }
 
 Deno.test({
-  name: "docs/operate/dashboard.json: promtool takes every query",
+  name: "docs/operate/dashboard.json: promtool accepts every query",
   ignore: PROMTOOL === undefined,
   async fn() {
     const rules = dashboard.panels.flatMap(({ id, targets }) =>
@@ -168,7 +168,7 @@ Deno.test({
   },
 });
 
-Deno.test("docs/operate/alerts.yml: each rule says what is so, where to look, and where it is explained", () => {
+Deno.test("docs/operate/alerts.yml: each rule names the problem, the place to look, and the docs section", () => {
   for (const { alert, expr, annotations: { summary, description, runbook } } of rules) {
     assert(/\{\{ \$labels\.(name|job) \}\}/.test(summary) || expr.startsWith("absent("), alert);
     assert(/\bCheck (the|whether|which)\b/.test(description), alert);

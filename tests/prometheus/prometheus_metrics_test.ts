@@ -61,7 +61,7 @@ function use(metrics: Omit<Required<MetricsProvider>, "gone">, queue: string): v
   metrics.concurrency(queue).set(10);
 }
 
-Deno.test("prometheus: what is scraped is what Kubernetes would export, family by family, bucket by bucket", async () => {
+Deno.test("prometheus: a scrape returns what Kubernetes would export, for each family and each histogram bucket", async () => {
   const [register, inMemory] = [new Registry(), new InMemoryMetrics()];
   const metrics = prometheusMetrics(register);
   for (const queue of ["images", 'a"b\\c\nd']) {
@@ -82,7 +82,7 @@ Deno.test("prometheus: what is scraped is what Kubernetes would export, family b
   assertStringIncludes(scraped, `workqueue_work_duration_seconds_bucket{le="1e-8",name="images"} 2\n`);
 });
 
-Deno.test("prometheus: every family is there before there is a queue", async () => {
+Deno.test("prometheus: every family exists before there is a queue", async () => {
   const register = new Registry();
   prometheusMetrics(register);
   for (const { name, kind, help } of Object.values(metricFamilies)) {
@@ -91,12 +91,12 @@ Deno.test("prometheus: every family is there before there is a queue", async () 
 });
 
 Deno.test({
-  name: "prometheus: the register is prom-client's own by default",
+  name: "prometheus: the default register is prom-client's own",
   ignore: "Bun" in globalThis, // on Bun, this repository's package has its own copy of prom-client
   fn: () => assertStrictEquals(prometheusMetrics(), prometheusMetrics(register)),
 });
 
-Deno.test("prometheus: a second provider for a register adds to the same series, and one for another does not", async () => {
+Deno.test("prometheus: a second provider for a register adds to the same series; a provider for another register doesn't", async () => {
   const registers = [new Registry(), new Registry()];
   for (const register of [registers[0]!, registers[0]!, registers[1]!]) {
     prometheusMetrics(register).adds("images").inc();
@@ -128,7 +128,7 @@ Deno.test("prometheus: a register that was cleared gets metrics again", async ()
   assertEquals(await scrape(register), [`workqueue_adds_total{name="images"} 1`]);
 });
 
-Deno.test("prometheus: several queues have series of their own, and those of one name share theirs", async () => {
+Deno.test("prometheus: queues have separate series, and queues with the same name share theirs", async () => {
   const register = new Registry();
   const metrics = prometheusMetrics(register);
   for (const name of ["a", "a", "b"]) createWorkQueue<string>({ name, metrics }).add("item");
@@ -138,7 +138,7 @@ Deno.test("prometheus: several queues have series of their own, and those of one
   ]);
 });
 
-Deno.test("prometheus: a number that nobody knows now is left out until somebody does", async () => {
+Deno.test("prometheus: a gauge without a known value is left out until the value is known", async () => {
   const register = new Registry();
   const metrics = prometheusMetrics(register);
   for (const method of ["delayed", "oldestReady", "depth"] as const) {
@@ -151,7 +151,7 @@ Deno.test("prometheus: a number that nobody knows now is left out until somebody
   }
 });
 
-Deno.test("prometheus: a queue that is gone keeps its last values for five minutes, or as long as is said", async () => {
+Deno.test("prometheus: a removed queue keeps its last values for five minutes, or for `keepFor`", async () => {
   for (const [options, ms] of [[{}, 300_000], [{ keepFor: "30s" }, 30_000]] as [PrometheusOptions, number][]) {
     using time = new FakeTime();
     const register = new Registry();
@@ -171,7 +171,7 @@ Deno.test("prometheus: a queue that is gone keeps its last values for five minut
   }
 });
 
-Deno.test("prometheus: a queue that is gone is removed at the next scrape with keepFor 0, and then begins anew", async () => {
+Deno.test("prometheus: with keepFor 0, a removed queue disappears at the next scrape, and a new one starts at zero", async () => {
   const register = new Registry();
   const metrics = prometheusMetrics(register, { keepFor: 0 });
   metrics.depth("q").inc();
@@ -181,7 +181,7 @@ Deno.test("prometheus: a queue that is gone is removed at the next scrape with k
   assertEquals(await scrape(register), [`workqueue_depth{name="q"} 1`]);
 });
 
-Deno.test("prometheus: the series of a queue that is gone go on if there is another queue of that name by then", async () => {
+Deno.test("prometheus: the series of a removed queue continue if there is another queue with its name when they would be removed", async () => {
   using time = new FakeTime();
   const register = new Registry();
   const metrics = prometheusMetrics(register);
@@ -205,7 +205,7 @@ Deno.test("prometheus: the series of a queue that is gone go on if there is anot
   assertEquals(await adds(), []);
 });
 
-Deno.test("prometheus: a queue that is shut down is gone when its last item is done, however its pool ends", async () => {
+Deno.test("prometheus: a queue that is shut down is removed when its last item is done, however its pool ends", async () => {
   using time = new FakeTime();
   const register = new Registry();
   const metrics = prometheusMetrics(register, { keepFor: "1m" });
@@ -222,7 +222,7 @@ Deno.test("prometheus: a queue that is shut down is gone when its last item is d
   assertEquals(await scrape(register), []);
 });
 
-Deno.test("prometheus: a third-party metric with one of the names is an error, and nothing is registered", async () => {
+Deno.test("prometheus: a third-party metric with one of the names causes an error, and nothing is registered", async () => {
   for (const Made of [Gauge, Counter]) {
     const register = new Registry();
     new Made({ name: "workqueue_retries_total", help: "Mine.", labelNames: ["name"], registers: [register] });
@@ -236,7 +236,7 @@ Deno.test("prometheus: a third-party metric with one of the names is an error, a
   }
 });
 
-Deno.test("prometheus: no register, and options that are none, are refused", () => {
+Deno.test("prometheus: a missing register and values that are not options are refused", () => {
   const make = (...args: unknown[]) => () => prometheusMetrics(...args as [Registry]);
   for (const none of [null, {}, "http://localhost", [], () => {}]) {
     assertThrows(
@@ -261,7 +261,7 @@ Deno.test("prometheus: no register, and options that are none, are refused", () 
   assertEquals(register.getMetricsAsArray(), []);
 });
 
-Deno.test("prometheus: in the format of OpenMetrics, counters are written as it wants them", async () => {
+Deno.test("prometheus: in the OpenMetrics format, counters have the names that the format requires", async () => {
   const register = new Registry<OpenMetricsContentType>();
   register.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   use(prometheusMetrics(register), "q");
@@ -273,7 +273,7 @@ Deno.test("prometheus: in the format of OpenMetrics, counters are written as it 
   assertStringIncludes(await register.metrics(), `workqueue_adds_total{name="q"} 4\n`);
 });
 
-Deno.test("prometheus: all that a register can do, it does with these metrics too", async () => {
+Deno.test("prometheus: every method of a register works with these metrics too", async () => {
   const register = new Registry();
   use(prometheusMetrics(register), "q");
   const adds = await register.getSingleMetric("workqueue_adds_total")!.get();
@@ -288,7 +288,7 @@ Deno.test("prometheus: all that a register can do, it does with these metrics to
   assertEquals(await scrape(register, "workqueue_adds"), []);
 });
 
-Deno.test("prometheus: the workers of a cluster are put together: what is the longest or the oldest is that of one", async () => {
+Deno.test("prometheus: across the workers of a cluster, gauges of the longest or oldest item take the maximum", async () => {
   const workers = [1, 2].map(() => new Registry());
   for (const register of workers) use(prometheusMetrics(register), "q");
   const all = await Promise.all(workers.map((register) => register.getMetricsAsJSON()));

@@ -56,7 +56,7 @@ function usesMethods(discipline: object): boolean {
 }
 
 for (const [action, create] of Object.entries(layers)) {
-  Deno.test(`${action}: a discipline of a user is refused until it is adapted`, () => {
+  Deno.test(`${action}: a user's discipline is refused until it is adapted`, () => {
     for (const own of [new PlainLifo<string>(), literal()]) {
       const { message } = assertThrows(() => create({ discipline: own }), TypeError);
       assertEquals(message, `Cannot ${action}: ${REFUSED}, got an object`);
@@ -65,7 +65,7 @@ for (const [action, create] of Object.entries(layers)) {
   });
 }
 
-Deno.test("config.queue refuses a discipline of a user until it is adapted", () => {
+Deno.test("config.queue refuses a user's discipline until it is adapted", () => {
   const config = loadConfig({ queues: { images: {} } });
   const own = new PlainLifo<string>();
   assertThrows(() => config.queue<string>("images", { discipline: own }), TypeError, REFUSED);
@@ -73,7 +73,7 @@ Deno.test("config.queue refuses a discipline of a user until it is adapted", () 
   assertEquals(orderIn(queue), ["c", "b", "a"]);
 });
 
-Deno.test("adaptDiscipline returns the same discipline, also the second time, and adds nothing that is listed", () => {
+Deno.test("adaptDiscipline returns the same discipline, also the second time, and adds no enumerable member", () => {
   assertStrictEquals(adaptDisciplineOfWorkQueue, adaptDiscipline);
   const own = literal();
   const names = Object.keys(own);
@@ -159,7 +159,7 @@ Deno.test("adaptDiscipline refuses a value that is not a discipline", () => {
   }
 });
 
-Deno.test("adaptDiscipline refuses a discipline that can't get a property", () => {
+Deno.test("adaptDiscipline refuses a discipline to which no property can be added", () => {
   for (const close of [Object.freeze, Object.seal, Object.preventExtensions]) {
     const own = literal();
     close(own);
@@ -172,7 +172,7 @@ Deno.test("adaptDiscipline refuses a discipline that can't get a property", () =
   assertEquals(orderIn(createWorkQueue<string>({ discipline: adapted })), ["c", "b", "a"]);
 });
 
-Deno.test("a discipline of a user that a registry or a config builds needs no adaptDiscipline", () => {
+Deno.test("a user's discipline that a registry or a config builds needs no adaptDiscipline", () => {
   const registry = disciplines.extend().register(defineDiscipline({
     type: "lifo",
     description: "Last in, first out.",
@@ -186,7 +186,7 @@ Deno.test("a discipline of a user that a registry or a config builds needs no ad
   assertEquals(orderIn(images), ["c", "b", "a"]);
 });
 
-Deno.test("a discipline of a user inside of a fair one needs no adaptDiscipline", () => {
+Deno.test("a user's discipline inside a fair one needs no adaptDiscipline", () => {
   for (const within of [() => new PlainLifo<string>(), literal, () => adaptDiscipline(literal())]) {
     const discipline = createFairDiscipline<string>({ groupOf: () => "all", within });
     assert(!usesMethods(discipline));

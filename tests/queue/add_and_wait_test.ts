@@ -69,7 +69,7 @@ test("rule 23: a call during an attempt gets the result of the next one", async 
   await pool.stop();
 });
 
-test("rule 23: a call waits over failures and requeue, and all calls get the first success after them", async (engine) => {
+test("rule 23: a call waits through failures and requeue, and all calls get the first success after them", async (engine) => {
   const clock = new HandClock();
   const queue = queueWith({ clock });
   const { attempts, handler } = byHand();
@@ -88,7 +88,7 @@ test("rule 23: a call waits over failures and requeue, and all calls get the fir
   await pool.stop();
 });
 
-test("requeueAfter resolves to undefined, and result() passes on what looks like an outcome", async (engine) => {
+test("requeueAfter resolves to undefined, and result() passes on a value that looks like an outcome", async (engine) => {
   const queue = queueWith();
   const returned = [
     { requeueAfter: "1h" },
@@ -119,7 +119,7 @@ Deno.test("by hand: done resolves to undefined, and a retry keeps the call waiti
   assertEquals(await call, undefined);
 });
 
-test("an item that is given up rejects with the handler's error as the cause", async (engine) => {
+test("a call for an item that is given up rejects with the handler's error as the cause", async (engine) => {
   const queue = queueWith();
   const cause = new TerminalError("404");
   const pool = engine.runWorkers(queue, () => Promise.reject(cause), { onError() {} });
@@ -179,7 +179,7 @@ test("a drain that drops retries rejects the calls that await them", async (engi
   await drain;
 });
 
-Deno.test("rule 23: cancelDelayed rejects calls that are left without work, also if keyOf throws after its first call", async () => {
+Deno.test("rule 23: cancelDelayed rejects calls that are left without work, even if keyOf throws after its first call", async () => {
   let calls = -Infinity;
   const queue = queueWith({
     keyOf(item) {
@@ -216,7 +216,7 @@ Deno.test("cancel rejects all calls for the item, and cancelDelayed only those w
   assertEquals(await codeOf(retried), "WQ_CANCELLED");
 });
 
-test("a call after a cancel waits for the attempt that its add leads to", async (engine) => {
+test("a call after a cancel waits for the attempt that its add causes", async (engine) => {
   const queue = queueWith();
   const { attempts, handler } = byHand();
   const pool = engine.runWorkers(queue, handler);
@@ -231,7 +231,7 @@ test("a call after a cancel waits for the attempt that its add leads to", async 
   await pool.stop();
 });
 
-Deno.test("the signal ends the waiting and not the work, and no listener is left", async () => {
+Deno.test("the signal ends the wait, but not the work, and no listener is left", async () => {
   const queue = queueWith();
   const controller = new AbortController();
   const listeners = countListeners(controller.signal);

@@ -33,7 +33,7 @@ for (const [name, make] of Object.entries(queues)) {
     return { clock, queue, counts: () => [queue.length, queue.delayed, queue.processing] };
   };
 
-  Deno.test(`${name}: an add makes the delayed one needless, and its timer`, async () => {
+  Deno.test(`${name}: an add removes the delayed item, and its timer`, async () => {
     const { clock, queue, counts } = setUp();
     queue.addAfter("a", 10, { priority: 5 });
     queue.add("a", { priority: 2 });
@@ -44,7 +44,7 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals(counts(), [0, 0, 0]);
   });
 
-  Deno.test(`${name}: a delayed add of what is ready is an add: now beats later`, async () => {
+  Deno.test(`${name}: a delayed add of a ready item has no effect, because the earlier time counts`, async () => {
     const { clock, queue, counts } = setUp();
     queue.add("a", { priority: 2 });
     queue.addAfter("a", 10, { priority: 5 });
@@ -55,7 +55,7 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals(counts(), [0, 0, 0]);
   });
 
-  Deno.test(`${name}: what is processing can be delayed, until it is added`, async () => {
+  Deno.test(`${name}: a processing item can be delayed, until it is added`, async () => {
     const { clock, queue, counts } = setUp();
     queue.add("a");
     const lease = take(queue);
@@ -70,7 +70,7 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals(counts(), [0, 0, 0]);
   });
 
-  Deno.test(`${name}: a delayed add of what is processing and was added again folds into that`, async () => {
+  Deno.test(`${name}: a delayed add of a processing item that was added again is folded into that add`, async () => {
     const { clock, queue, counts } = setUp();
     queue.add("a");
     const lease = take(queue);
@@ -84,7 +84,7 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals(counts(), [0, 0, 0]);
   });
 
-  Deno.test(`${name}: what is delayed while its key is processing comes when it is due, after the pass`, async () => {
+  Deno.test(`${name}: an item that is delayed while processing comes when it is due, after the attempt`, async () => {
     const { clock, queue, counts } = setUp();
     queue.add("a");
     const lease = take(queue);
@@ -95,28 +95,28 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals(takeAll(queue), ["a"]);
   });
 
-  Deno.test(`${name}: of two delays the earlier counts, as ever`, async () => {
+  Deno.test(`${name}: the earlier of two delays counts, as always`, async () => {
     const { clock, queue, counts } = setUp();
     for (const delay of [20, 10, 30]) queue.addAfter("a", delay);
     await clock.advance(10);
     assertEquals(counts(), [1, 0, 0]);
   });
 
-  Deno.test(`${name}: a delay of zero is an add now, of what is delayed too`, () => {
+  Deno.test(`${name}: a delay of zero is an immediate add, also for a delayed item`, () => {
     const { queue, counts } = setUp();
     queue.addAfter("a", 10);
     queue.addAfter("a", 0);
     assertEquals(counts(), [1, 0, 0]);
   });
 
-  Deno.test(`${name}: addRateLimited of what is ready counts a failure, and adds nothing`, () => {
+  Deno.test(`${name}: addRateLimited of a ready item counts a failure, and adds nothing`, () => {
     const { queue, counts } = setUp();
     queue.add("a");
     queue.addRateLimited("a");
     assertEquals([...counts(), queue.numRequeues("a")], [1, 0, 0, 1]);
   });
 
-  Deno.test(`${name}: an add beats a delayed retry, which stays counted`, async () => {
+  Deno.test(`${name}: an add replaces a delayed retry, whose failures stay counted`, async () => {
     const { clock, queue, counts } = setUp();
     queue.addRateLimited("a");
     queue.add("a");
@@ -126,7 +126,7 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals(counts(), [0, 0, 0]);
   });
 
-  Deno.test(`${name}: an add that replaces makes room, and no moment is idle meanwhile`, async () => {
+  Deno.test(`${name}: when an add replaces a delayed item, the queue is never idle or over its bound in between`, async () => {
     const { queue } = setUp();
     queue.add("b");
     take(queue);
@@ -142,7 +142,7 @@ for (const [name, make] of Object.entries(queues)) {
     await idle;
   });
 
-  Deno.test(`${name}: while it drains, a retry of what is processing and marked folds into that`, async () => {
+  Deno.test(`${name}: while it drains, a retry of a processing item that was added again is folded into that add`, async () => {
     const { clock, queue, counts } = setUp();
     queue.add("a");
     const lease = take(queue);

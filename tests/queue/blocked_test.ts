@@ -27,7 +27,7 @@ for (const [name, make] of Object.entries(layers)) {
     return { discipline, queue };
   };
 
-  Deno.test(`${name}: what is blocked is not in length, but in the snapshot's count`, () => {
+  Deno.test(`${name}: blocked items do not count in length, but in the snapshot's count`, () => {
     const { queue } = setUp("a/1", "a/2", "a/3", "b/1");
     const counts = () => {
       const { ready, blocked, processing, readyItems } = queue.snapshot();
@@ -44,7 +44,7 @@ for (const [name, make] of Object.entries(layers)) {
     assertEquals(counts(), [1, 1, 1, "a/2"]);
   });
 
-  Deno.test(`${name}: done hands what was blocked to a get that waits`, async () => {
+  Deno.test(`${name}: done hands a blocked item to a waiting get`, async () => {
     const { queue } = setUp("a/1", "a/2");
     const lease = take(queue);
     const got = queue.get();
@@ -53,7 +53,7 @@ for (const [name, make] of Object.entries(layers)) {
     assertEquals(await outcome(got), "a/2");
   });
 
-  Deno.test(`${name}: after shutDown a get waits while anything is blocked, takes that, and then there is Shutdown`, async () => {
+  Deno.test(`${name}: after shutDown, get waits while an item is blocked, returns it, and then reports the shutdown`, async () => {
     const { queue } = setUp("a/1", "a/2");
     const lease = take(queue);
     const gets = [queue.get(), queue.get()];
@@ -64,7 +64,7 @@ for (const [name, make] of Object.entries(layers)) {
     assertEquals(await Promise.all(gets.map(outcome)), ["a/2", "shutdown", "shutdown"]);
   });
 
-  Deno.test(`${name}: a drain, whenIdle and whenBelow wait for what is blocked`, async () => {
+  Deno.test(`${name}: a drain, whenIdle and whenBelow wait for blocked items`, async () => {
     for (const delayed of ["drop", "flush", "wait"] as const) {
       const { queue } = setUp("a/1", "a/2", "a/3");
       const below = queue.whenBelow(2);
@@ -81,7 +81,7 @@ for (const [name, make] of Object.entries(layers)) {
     }
   });
 
-  Deno.test(`${name}: the discipline hears once of the end of each pass, and before its item is pushed again`, () => {
+  Deno.test(`${name}: the discipline is told once of the end of each attempt, before its item is pushed again`, () => {
     const { discipline, queue } = setUp("a/1", "a/2");
     const lease = take(queue);
     queue.add("a/1");
@@ -96,7 +96,7 @@ for (const [name, make] of Object.entries(layers)) {
   });
 }
 
-Deno.test("a done that throws is heard by who gave the item back, and who waits is served all the same", async () => {
+Deno.test("an error in done is thrown to its caller, and waiting calls are served nevertheless", async () => {
   class Broken extends OneOfAGroup {
     override done(entry: Parameters<OneOfAGroup["done"]>[0]): void {
       super.done(entry);
@@ -112,7 +112,7 @@ Deno.test("a done that throws is heard by who gave the item back, and who waits 
   assertEquals([queue.length, queue.processing], [0, 1]);
 });
 
-Deno.test("rule 11: an item that was added again and that the discipline refuses as it comes back is ready, and counted once", () => {
+Deno.test("rule 11: an item that was added again and that the discipline refuses when it comes back is ready, and counted once", () => {
   const discipline = new OneOfAGroup();
   const metrics = new InMemoryMetrics();
   const queue = createWorkQueue<string>({ discipline, name: "q", metrics, priorityLevels: { usual: 0 } });

@@ -30,7 +30,7 @@ const layers: Record<string, (clock: HandClock) => DelayingQueue<Version>> = {
 };
 
 for (const [name, make] of Object.entries(layers)) {
-  Deno.test(`rule 8, ${name}: cancelDelayed goes by the key, and what is delayed later is the new item alone`, async () => {
+  Deno.test(`rule 8, ${name}: cancelDelayed goes by the key, and a later delay has only the new item and priority`, async () => {
     const clock = new HandClock();
     const queue = make(clock);
     queue.addAfter({ id: 1, version: 1 }, 10, { priority: 5 });
@@ -45,7 +45,7 @@ for (const [name, make] of Object.entries(layers)) {
     assertEquals(takeAll(queue), [{ id: 2, version: 1 }, { id: 1, version: 2 }]);
   });
 
-  Deno.test(`rule 6, ${name}: once nothing is delayed any more no timer is set, however it came to that`, async () => {
+  Deno.test(`rule 6, ${name}: once no item is delayed, no timer is set, whatever the reason`, async () => {
     const clock = new HandClock();
     const queue = make(clock);
     const items = Array.from({ length: 100 }, (_, id) => ({ id, version: 1 }));
@@ -59,7 +59,7 @@ for (const [name, make] of Object.entries(layers)) {
     assertEquals([clock.timers, queue.length], [0, 1]);
   });
 
-  Deno.test(`rule 7, ${name}: the others come when they are due, whichever was taken back`, async () => {
+  Deno.test(`rule 7, ${name}: the other items come when they are due, whichever was cancelled`, async () => {
     const clock = new HandClock();
     for (let cancelled = 0; cancelled < 5; cancelled++) {
       const queue = make(clock);
@@ -74,7 +74,7 @@ for (const [name, make] of Object.entries(layers)) {
     }
   });
 
-  Deno.test(`rule 6, ${name}: a drain with wait goes on when the last delayed item is taken back, and not before`, async () => {
+  Deno.test(`rule 6, ${name}: a drain with wait continues when the last delayed item is cancelled, and not before`, async () => {
     const queue = make(new HandClock());
     queue.add({ id: 0, version: 1 });
     const lease = take(queue);
@@ -87,7 +87,7 @@ for (const [name, make] of Object.entries(layers)) {
     await drained;
   });
 
-  Deno.test(`${name}: the same item can be delayed beside a pass, and is taken back without touching that`, () => {
+  Deno.test(`${name}: cancelDelayed of an item that is delayed and processing leaves the processing alone`, () => {
     const queue = make(new HandClock());
     const item = { id: 1, version: 1 };
     queue.add(item);
@@ -99,7 +99,7 @@ for (const [name, make] of Object.entries(layers)) {
     assertEquals([queue.length, queue.delayed, queue.processing], [0, 0, 0]);
   });
 
-  Deno.test(`rule 6, ${name}: after a shutdown nothing is delayed that could be taken back`, () => {
+  Deno.test(`rule 6, ${name}: after a shutdown, no delayed item is left to cancel`, () => {
     const clock = new HandClock();
     const queue = make(clock);
     queue.addAfter({ id: 1, version: 1 }, 10);
@@ -109,7 +109,7 @@ for (const [name, make] of Object.entries(layers)) {
   });
 }
 
-Deno.test("cancelDelayed forgets no failures: those are for forget", async () => {
+Deno.test("cancelDelayed does not forget failures, unlike forget", async () => {
   const clock = new HandClock();
   const queue = createRateLimitingQueue<string>(limiter(), { clock });
   queue.addRateLimited("a");
@@ -122,7 +122,7 @@ Deno.test("cancelDelayed forgets no failures: those are for forget", async () =>
   assertEquals(queue.length, 1);
 });
 
-Deno.test("what is taken back was a retry all the same, for the metrics, and was never added", async () => {
+Deno.test("in the metrics, a cancelled delayed item counts as a retry, and not as an add", async () => {
   const clock = new HandClock();
   const metrics = new InMemoryMetrics();
   const queue = createDelayingQueue<string>({ name: "images", clock, metrics });

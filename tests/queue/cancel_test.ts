@@ -67,14 +67,14 @@ Deno.test("cancel: a delayed item is taken out with its failures, and no timer i
   assertEquals([queue.delayed, queue.length, queue.processing], [0, 0, 0]);
 });
 
-Deno.test("cancel: an item that is only remembered, for its failures, is not cancelled", () => {
+Deno.test("cancel: an item that is only remembered for its failures is not cancelled", () => {
   const queue = queueWith();
   queue.addRateLimited("a");
   queue.cancelDelayed("a");
   assertEquals([queue.cancel("a"), queue.numRequeues("a")], [undefined, 1]);
 });
 
-Deno.test("cancel: blocked items are those of a group at its limit, retries without budget, and all while paused", async () => {
+Deno.test("cancel: blocked items are items of a group at its limit, retries without budget, and all items during a pause", async () => {
   const clock = new HandClock();
   const fair = queueWith({ clock, discipline: createFairDiscipline({ separator: "/", maxPerGroup: 1 }) });
   for (const item of ["a/1", "a/2", "b/1"]) fair.add(item);
@@ -125,7 +125,7 @@ test("rule 22: cancel: adds after it count, also while the attempt still runs", 
   await pool.stop();
 });
 
-test("rule 22: cancel: a failure that is counted after it stays when the cancelled attempt ends", async (engine) => {
+test("rule 22: cancel: a failure counted after it stays when the cancelled attempt ends", async (engine) => {
   for (const outcome of ["resolve", "reject"] as const) {
     const queue = queueWith();
     let end!: () => void;
@@ -145,7 +145,7 @@ test("rule 22: cancel: a failure that is counted after it stays when the cancell
   }
 });
 
-test("cancel: a handler that returns an outcome nevertheless is done", async (engine) => {
+test("cancel: an attempt whose handler returns an outcome nevertheless counts as done", async (engine) => {
   for (const outcome of [{ requeue: true }, { requeueAfter: 5 }, undefined]) {
     const clock = new HandClock();
     const queue = queueWith({ clock });
@@ -165,7 +165,7 @@ test("cancel: a handler that returns an outcome nevertheless is done", async (en
   }
 });
 
-test("cancel: an item that was handed out in this turn never begins", async (engine) => {
+test("cancel: an item handed out in the same turn never begins", async (engine) => {
   const queue = queueWith();
   const begun: string[] = [];
   const pool = engine.runWorkers(queue, (item) => void begun.push(item));
@@ -198,7 +198,7 @@ test("cancel: an attempt that has timed out is not retried", async (engine) => {
   await pool.stop();
 });
 
-Deno.test("cancel: the reason is an error with a code unless one is given, and a signal that is read later has it", async () => {
+Deno.test("cancel: the default reason is an error with a code, and a signal that is read later has the reason", async () => {
   const queue = queueWith();
   const reasons: unknown[] = [];
   const pool = runWorkers(queue, async (_item, context) => {
@@ -242,7 +242,7 @@ Deno.test("cancel: waits and drains end, and the depth falls", async () => {
   assertEquals(metrics.value("workqueue_depth", "q"), 0);
 });
 
-Deno.test("rule 22: cancel: first in, first out, and a discipline of a user, stay in order under random cancels", () => {
+Deno.test("rule 22: cancel: under random cancels, first in, first out and a user's discipline keep their order", () => {
   const makers: [() => QueueDisciplineFor<string> | undefined, (items: string[]) => string | undefined][] = [
     [() => undefined, (items) => items.shift()],
     [() => new Lifo<string>(), (items) => items.pop()],

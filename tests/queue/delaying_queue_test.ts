@@ -42,7 +42,7 @@ Deno.test("rule 7: an item is ready when its delay has passed, and not before", 
   assertEquals([queue.delayed, queue.length], [0, 0]);
 });
 
-Deno.test("rule 7: a delay of zero or less adds now", () => {
+Deno.test("rule 7: a delay of zero or less adds the item at once", () => {
   using _time = new FakeTime();
   using queue = createDelayingQueue<string>();
   queue.addAfter("a", 0);
@@ -83,7 +83,7 @@ Deno.test("rule 7: an item can be delayed, ready and processing at the same time
   assertEquals(takeAll(queue), ["a"], "folded into the one that was ready");
 });
 
-Deno.test("rule 7: equal deadlines come out in the order they were added", () => {
+Deno.test("rule 7: items with equal deadlines come out in the order in which they were added", () => {
   using time = new FakeTime();
   using queue = createDelayingQueue<number>();
   for (let i = 0; i < 100; i++) queue.addAfter(i, 10);
@@ -102,7 +102,7 @@ Deno.test("rule 7: items that became due together come out by deadline", () => {
   assertEquals(takeAll(queue), byDelay);
 });
 
-Deno.test("rule 7: one timer a queue, whatever the number of delayed items; none when nothing is delayed", () => {
+Deno.test("rule 7: there is one timer per queue, however many items are delayed, and none if nothing is delayed", () => {
   using time = new FakeTime();
   const clock = new CountingClock();
   using queue = createDelayingQueue<number>({ clock });
@@ -120,7 +120,7 @@ Deno.test("rule 7: one timer a queue, whatever the number of delayed items; none
   assertEquals([clock.active.size, queue.delayed, queue.length], [0, 0, 2000]);
 });
 
-Deno.test("rule 7: the timer never sleeps past maxSleep, so that a delay may be longer than timers hold", () => {
+Deno.test("rule 7: the timer never sleeps longer than maxSleep, so a delay may be longer than a timer's maximum", () => {
   using time = new FakeTime();
   const clock = new CountingClock();
   using queue = createDelayingQueue<string>({ clock });
@@ -133,7 +133,7 @@ Deno.test("rule 7: the timer never sleeps past maxSleep, so that a delay may be 
   assertEquals([queue.length, queue.delayed], [0, 2]);
 });
 
-Deno.test("rule 7: a delay longer than 2^31 ms ends when it should", () => {
+Deno.test("rule 7: a delay longer than 2^31 ms ends on time", () => {
   using time = new FakeTime();
   using queue = createDelayingQueue<string>({ maxSleep: 2 ** 31 - 1 });
   queue.addAfter("a", 2 ** 31 + 5);
@@ -143,7 +143,7 @@ Deno.test("rule 7: a delay longer than 2^31 ms ends when it should", () => {
   assertEquals(queue.length, 1);
 });
 
-Deno.test("rule 7: the timer never sleeps past maxSleep by a fraction of the clock's either", () => {
+Deno.test("rule 7: the timer never sleeps longer than maxSleep, not even by a fraction of the clock's time", () => {
   const maxSleep = 2 ** 31 - 1; // the longest timer: a longer one would fire at once
   for (let time = 0; time < 100; time += 0.7) {
     const clock = new HandClock(time);
@@ -153,7 +153,7 @@ Deno.test("rule 7: the timer never sleeps past maxSleep by a fraction of the clo
   }
 });
 
-Deno.test("rule 7: after the machine slept, everything due is ready once maxSleep has passed", () => {
+Deno.test("rule 7: after the machine slept, all due items are ready once maxSleep has passed", () => {
   let now = 0;
   const timers: { callback: () => void; ms: number }[] = [];
   const clock: Clock = {
@@ -188,7 +188,7 @@ Deno.test("rule 7: a timer that fires early hands out nothing early and is set a
   assertEquals([queue.length, timers.length], [1, 2]);
 });
 
-Deno.test("rule 7: an item is in time although an earlier one was delayed when it was added", () => {
+Deno.test("rule 7: an item is on time although an earlier one was delayed when it was added", () => {
   using time = new FakeTime();
   using queue = createDelayingQueue<string>();
   queue.addAfter("late", 500);
@@ -200,7 +200,7 @@ Deno.test("rule 7: an item is in time although an earlier one was delayed when i
   assertEquals(takeAll(queue), ["late"]);
 });
 
-Deno.test("a delay that is no duration is refused and changes nothing", () => {
+Deno.test("a value that is not a duration is refused as a delay and changes nothing", () => {
   using queue = createDelayingQueue<string>();
   for (const delay of [NaN, Infinity, -Infinity, "5", "soon", undefined as never]) {
     assertThrows(() => queue.addAfter("a", delay), Error, "Cannot add item: 'delay' must be a duration such as");
@@ -217,7 +217,7 @@ Deno.test("maxSleep has bounds", () => {
   assertThrows(() => createDelayingQueue({ maxSleep: "100" as unknown as number }), TypeError, `got "100"`);
 });
 
-Deno.test("drain options that are none are refused", async () => {
+Deno.test("invalid drain options are refused", async () => {
   using queue = createDelayingQueue<string>();
   queue.addAfter("a", 1000);
   const message = `Cannot drain queue: 'options' must be an object, got "flush"`;
@@ -242,7 +242,7 @@ Deno.test("rule 6: shutDown drops delayed items and clears the timer; later adds
   assertEquals(await outcome(queue.get()), "shutdown");
 });
 
-Deno.test("rule 6: shutDown during a delay ends those who wait in get; twice is as good as once", async () => {
+Deno.test("rule 6: shutDown during a delay ends waiting calls of get; a second shutDown changes nothing", async () => {
   using _time = new FakeTime();
   const queue = createDelayingQueue<string>();
   queue.addAfter("a", 10);
@@ -336,7 +336,7 @@ Deno.test("rule 6: a later shutDown ends a drain although an item is processing"
   assert(await isSettled(drained));
 });
 
-Deno.test("a drain policy that does not exist is refused and changes nothing", async () => {
+Deno.test("an unknown drain policy is refused and changes nothing", async () => {
   using queue = createDelayingQueue<string>();
   const message = `Cannot drain queue: 'delayed' must be one of "drop", "flush", "wait", got "later"`;
   await assertRejects(() => queue.shutDownWithDrain({ delayed: "later" as "wait" }), TypeError, message);
@@ -353,7 +353,7 @@ Deno.test("rule 8: keys are folded while delayed, and the newest item with a key
   assertEquals(takeAll(queue), [{ id: 1, version: 2 }]);
 });
 
-Deno.test("rule 8: a delayed item does not come after a newer one that was added meanwhile", () => {
+Deno.test("rule 8: a delayed item does not come after a newer one that was added in between", () => {
   using time = new FakeTime();
   using queue = createDelayingQueue<{ id: number; version: number }>({ keyOf: ({ id }) => id });
   queue.addAfter({ id: 1, version: 1 }, 10);
@@ -377,7 +377,7 @@ Deno.test("items that become due together are ready before any is handed out", a
   assertEquals([queue.delayed, takeAll(queue)], [0, ["low"]]);
 });
 
-Deno.test("a discipline that throws when an item becomes due: that item and the others are ready, and no timer is left", () => {
+Deno.test("if a discipline throws when an item becomes due, that item and the others are ready, and no timer is left", () => {
   using _console = new Console();
   using time = new FakeTime();
   const clock = new CountingClock();

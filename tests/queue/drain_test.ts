@@ -44,7 +44,7 @@ for (const [name, make] of Object.entries(layers)) {
     assertEquals(await outcome(queue.get()), "shutdown");
   });
 
-  Deno.test(`rule 6, ${name}: a signal that has aborted already ends the drain at once`, async () => {
+  Deno.test(`rule 6, ${name}: a signal that has already aborted ends the drain at once`, async () => {
     const queue = make();
     queue.add("a");
     const drained = queue.shutDownWithDrain({ signal: AbortSignal.abort("before") });
@@ -52,7 +52,7 @@ for (const [name, make] of Object.entries(layers)) {
     assert(queue.shuttingDown);
   });
 
-  Deno.test(`rule 6, ${name}: an abort ends the other drains that wait as shutDown does, and they resolve`, async () => {
+  Deno.test(`rule 6, ${name}: an abort ends the other waiting drains like shutDown, and they resolve`, async () => {
     const queue = make();
     queue.add("a");
     const controller = new AbortController();
@@ -64,7 +64,7 @@ for (const [name, make] of Object.entries(layers)) {
     if (!name.includes("third-party")) await Promise.all(others);
   });
 
-  Deno.test(`rule 6, ${name}: a drain that ended leaves no listener on its signal, and an abort comes too late`, async () => {
+  Deno.test(`rule 6, ${name}: a drain that ended leaves no listener on its signal, and a later abort changes nothing`, async () => {
     const queue = make();
     queue.add("a");
     const controller = new AbortController();
@@ -76,7 +76,7 @@ for (const [name, make] of Object.entries(layers)) {
     controller.abort();
   });
 
-  Deno.test(`rule 10, ${name}: drain options that make no sense are refused, and the queue goes on`, async () => {
+  Deno.test(`rule 10, ${name}: invalid drain options are refused, and the queue continues`, async () => {
     const queue = make();
     const { signal } = new AbortController();
     const cases: [options: unknown, message: string][] = [
@@ -102,7 +102,7 @@ for (const [name, make] of Object.entries(layers)) {
   });
 }
 
-Deno.test("rule 6: a drain with wait takes the retry of a processing item, and nothing else", async () => {
+Deno.test("rule 6: a drain with wait accepts the retry of a processing item, and nothing else", async () => {
   const { queue, clock } = limited();
   queue.add("a");
   const lease = take(queue);
@@ -125,7 +125,7 @@ Deno.test("rule 6: a drain with wait takes the retry of a processing item, and n
   assertEquals(clock.timers, 0);
 });
 
-Deno.test("rule 6: a drain with wait lets an item be retried again and again, while others are delayed", async () => {
+Deno.test("rule 6: a drain with wait allows an item to be retried again and again, while others are delayed", async () => {
   const { queue, clock } = limited();
   queue.add("a");
   queue.addAfter("late", 10_000);
@@ -148,7 +148,7 @@ Deno.test("rule 6: a drain with wait lets an item be retried again and again, wh
   assert(await isSettled(drained));
 });
 
-Deno.test("rule 6: a call of get that waits gets the shutdown only when no retry can come any more", async () => {
+Deno.test("rule 6: a waiting get reports the shutdown only when no retry can come any more", async () => {
   const { queue, clock } = limited();
   queue.add("a");
   const lease = take(queue);
@@ -165,7 +165,7 @@ Deno.test("rule 6: a call of get that waits gets the shutdown only when no retry
   await drained;
 });
 
-Deno.test(`rule 6: a drain with "drop" takes no retry`, async () => {
+Deno.test(`rule 6: a drain with "drop" accepts no retry`, async () => {
   const { queue } = limited();
   queue.add("a");
   const lease = take(queue);
@@ -176,7 +176,7 @@ Deno.test(`rule 6: a drain with "drop" takes no retry`, async () => {
   assert(await isSettled(drained));
 });
 
-Deno.test(`rule 6: once a drain drops delayed items, one that waited takes no retry any more`, async () => {
+Deno.test(`rule 6: once a later drain drops delayed items, a waiting drain accepts no more retries`, async () => {
   const { queue } = limited();
   queue.add("a");
   const lease = take(queue);
@@ -204,7 +204,7 @@ Deno.test("rule 6: shutDown ends a drain that waits for retries; its timer is cl
   lease[Symbol.dispose]();
 });
 
-Deno.test("rule 6: a pool does not finish while a key processing elsewhere is marked as added again", async () => {
+Deno.test("rule 6: a pool does not finish while a key that is processing elsewhere is marked as added again", async () => {
   for (const drain of ["shutDown", "drop", "flush", "wait"] as const) {
     for (const throttle of [undefined, new TokenBucket(Infinity, 1)]) {
       const { queue } = limited();
@@ -306,7 +306,7 @@ Deno.test("rule 6: shutDown ends a drain that waits for blocked items, and leave
   }
 });
 
-Deno.test("rule 6: a pool that is stopped or paused takes nothing that comes back after a shutdown", async () => {
+Deno.test("rule 6: a pool that is stopped or paused takes no item that comes back after a shutdown", async () => {
   for (const end of ["stop", "pause"] as const) {
     const { queue } = limited();
     queue.add("a");

@@ -75,7 +75,7 @@ function attemptsAt(queue: RateLimitingQueue<string>) {
 const recordsOf = (queue: RateLimitingQueue<string>) =>
   (insideOf(queue) as unknown as { records: Records }).records.size;
 
-Deno.test("forgetAfter: failures are forgotten exactly when so much time has passed since the end of the last delay", () => {
+Deno.test("forgetAfter: failures are forgotten exactly this time after the end of the last delay", () => {
   type Made = ReturnType<typeof make>;
   const readers: Record<string, [read: (made: Made) => unknown, before: unknown, after: unknown]> = {
     "numRequeues": [({ queue }) => queue.numRequeues("a"), 2, 0],
@@ -94,7 +94,7 @@ Deno.test("forgetAfter: failures are forgotten exactly when so much time has pas
   }
 });
 
-Deno.test("forgetAfter: the delay after a failure is again the first one once failures are forgotten", () => {
+Deno.test("forgetAfter: once failures are forgotten, the delay after a failure is the first delay again", () => {
   for (const [time, delay] of [[1199, 400], [1200, 100]] as const) {
     for (const isByHand of [true, false]) {
       const { clock, queue, fail, begin, end } = make({ forgetAfter: "1s" });
@@ -111,7 +111,7 @@ Deno.test("forgetAfter: the delay after a failure is again the first one once fa
   }
 });
 
-Deno.test("forgetAfter: counts from the end of the delay that was used, which may be the minimum delay", () => {
+Deno.test("forgetAfter: the time counts from the end of the delay that was used, which may be the minimum delay", () => {
   for (const isByHand of [true, false]) {
     const { clock, queue, fail } = make({ forgetAfter: "1s" });
     const failLate = () => {
@@ -134,7 +134,7 @@ Deno.test("forgetAfter: counts from the end of the delay that was used, which ma
   }
 });
 
-Deno.test("forgetAfter: a failure keeps the earlier ones, if they were not forgotten yet", () => {
+Deno.test("forgetAfter: a failure keeps the earlier ones if they were not yet forgotten", () => {
   const { clock, queue, fail, source } = make(
     { forgetAfter: "1s" },
     createExponentialLimiter({ baseDelay: 100, maxDelay: 100 }),
@@ -165,7 +165,7 @@ Deno.test("forgetAfter: the number of failing items is exact although the last d
   assertEquals(recordsOf(queue), 0);
 });
 
-Deno.test("forgetAfter: counts from the failure if the limiter's delay is negative", () => {
+Deno.test("forgetAfter: the time counts from the failure if the limiter's delay is negative", () => {
   const limiter: RateLimiter<string> = { ...withoutNext(exponential()), next: () => -500 };
   const { clock, queue, source, begin, end } = make({ forgetAfter: 1000 }, limiter);
   queue.addRateLimited("a");
@@ -223,7 +223,7 @@ Deno.test("forgetAfter: a reload changes it at once for existing queues; adding 
   assertEquals([counts(), later.numRequeues("b")], [[0, 1, 0], 0]);
 });
 
-Deno.test("forgetAfter: keys that never come again are dropped as others fail, so that memory is bounded", () => {
+Deno.test("forgetAfter: keys that never come again are dropped as others fail, so memory is bounded", () => {
   const clock = new HandClock();
   for (const isByHand of [true, false]) {
     const { queue, fail } = make(
@@ -245,7 +245,7 @@ Deno.test("forgetAfter: keys that never come again are dropped as others fail, s
   }
 });
 
-Deno.test("forgetAfter: the number of failing items is exact without further failures, and watchers are told", () => {
+Deno.test("forgetAfter: the number of failing items is exact without further failures, and watchers are called", () => {
   const { clock, source, fail } = make(
     { forgetAfter: 1000 },
     createExponentialLimiter({ baseDelay: 100, maxDelay: 100 }),
@@ -294,7 +294,7 @@ for (const clock of [new HandClock(), systemClock]) {
   });
 }
 
-Deno.test("forgetAfter: an item that is forgotten while it is delayed or processing stays so", async () => {
+Deno.test("forgetAfter: an item whose failures are forgotten while it is delayed or processing stays in that state", async () => {
   const { clock, queue, begin, end, source } = make({ forgetAfter: 10 });
   queue.addRateLimited("a");
   queue.addAfter("b", 5000);
@@ -315,7 +315,7 @@ Deno.test("forgetAfter: an item that is forgotten while it is delayed or process
   assertEquals([queue.delayed, recordsOf(queue)], [0, 0]);
 });
 
-Deno.test("failures counted by hand and by pools are one number", () => {
+Deno.test("failures counted by hand and failures of pools are one number", () => {
   const { queue, fail, nextNumber } = make();
   queue.addRateLimited("a");
   queue.cancelDelayed("a");
@@ -440,7 +440,7 @@ for (const kind of ["own", "withNext"] as const) {
   }
 }
 
-Deno.test("forgetAfter: an error of the limiter that is told costs nothing, and the next key is dropped as well", () => {
+Deno.test("forgetAfter: an error of the limiter's forgotten() loses nothing, and the next key is dropped as well", () => {
   const broken = {
     ...withoutNext(exponential()),
     forget: () => {
@@ -522,7 +522,7 @@ Deno.test("ignore-early: a failure by hand before an attempt makes the attempt e
   await stop();
 });
 
-Deno.test("ignore-early: an early attempt that fails when the previous delay is over is retried at once", async () => {
+Deno.test("ignore-early: an early attempt that fails after the end of the previous delay is retried at once", async () => {
   const { clock, queue, log, fail, stop } = pooled(1, ignoring(), { addWhileDelayed: "replace" });
   queue.addRateLimited("a");
   await clock.advance(999);
@@ -555,7 +555,7 @@ Deno.test("ignore-early: a failure by hand during an attempt makes the attempt e
   }
 });
 
-Deno.test("ignore-early: a failure by hand during a later attempt, likewise", async () => {
+Deno.test("ignore-early: a failure by hand during a later attempt also makes the attempt early", async () => {
   const { clock, queue, log, fail, stop, dueAt } = pooled(5, ignoring());
   queue.add("a");
   await flush();
@@ -654,7 +654,7 @@ Deno.test("another key may take the record of a key whose failures are being for
   }
 });
 
-Deno.test("another key may take the record of a stale lease that is requeued, when watchers are told", () => {
+Deno.test("another key may take the record of a stale lease that is requeued, when watchers are called", () => {
   const { queue, source, fail, begin } = make();
   fail("a");
   queue.add("a");

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { FifoOrder } from "../../lib/queue/fifo_order.ts";
 import { NONE, Records } from "../../lib/structures/records.ts";
 
-Deno.test("fifo: a look shows the first records, as many as were asked for, and changes nothing", () => {
+Deno.test("fifo: peeking shows the first records, up to the requested number, and changes nothing", () => {
   const records = new Records(false, false);
   const order = new FifoOrder(records);
   for (const key of ["a", "b", "c"]) order.push(records.take(key, 1, key, 0));

@@ -105,7 +105,7 @@ for (const [name, make] of Object.entries(queues)) {
       { requeue: true },
     ], ["giving up", new TerminalError("no")]] as const
   ) {
-    Deno.test(`fold, ${name}: after ${outcome}, what was added during the attempt is ready`, async () => {
+    Deno.test(`fold, ${name}: after ${outcome}, a key that was added during the attempt is ready`, async () => {
       const { attempts, finish, add } = setUp();
       add(1);
       await flush();
@@ -115,7 +115,7 @@ for (const [name, make] of Object.entries(queues)) {
     });
   }
 
-  Deno.test(`fold, ${name}: a limiter that throws leaves the mark of what was added again`, async () => {
+  Deno.test(`fold, ${name}: if a limiter throws, a key that was added again stays marked`, async () => {
     const broken: RateLimiter<Event> = {
       when() {
         throw new Error("broken");
@@ -138,7 +138,7 @@ for (const [name, make] of Object.entries(queues)) {
     await pool.stop();
   });
 
-  Deno.test(`fold, ${name}: what is delayed without a failure is replaced`, async () => {
+  Deno.test(`fold, ${name}: adding a key that is delayed without a failure replaces the delay`, async () => {
     const { queue, finish, counts, add, pool } = setUp();
     await pool.stop();
     const item = { id: "a", version: 1 };
@@ -151,7 +151,7 @@ for (const [name, make] of Object.entries(queues)) {
     await finish();
   });
 
-  Deno.test(`fold, ${name}: what is to be added again later is replaced`, async () => {
+  Deno.test(`fold, ${name}: adding a key that its handler asked to add again later replaces the delay`, async () => {
     for (const outcome of [{ requeueAfter: "1h" }, { requeue: true }]) {
       const { attempts, finish, add } = setUp();
       add(1);
@@ -204,7 +204,7 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals([attempts.length, counts()], [2, [0, 0, 1]]);
   });
 
-  Deno.test(`fold, ${name}: cancelDelayed takes the folded add back too`, async () => {
+  Deno.test(`fold, ${name}: cancelDelayed cancels the folded add, too`, async () => {
     const { clock, queue, attempts, finish, counts, add } = setUp();
     add(1);
     await finish(down());
@@ -217,7 +217,7 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals(attempts.length, 2);
   });
 
-  Deno.test(`fold, ${name}: once the retry is due, an add is an add`, async () => {
+  Deno.test(`fold, ${name}: once the retry is due, an add is an ordinary add`, async () => {
     const { clock, attempts, finish, counts, add, pool } = setUp();
     add(1);
     await finish(down());
@@ -233,7 +233,7 @@ for (const [name, make] of Object.entries(queues)) {
   });
 
   for (const how of ["a drain that drops", "a shutdown", "an aborted drain"]) {
-    Deno.test(`rule 6, fold, ${name}: ${how} makes ready what was added, and drops other retries`, async () => {
+    Deno.test(`rule 6, fold, ${name}: ${how} makes keys that were added ready, and drops other retries`, async () => {
       const dropped: Event[] = [];
       const { clock, queue, attempts, finish, counts, add } = setUp({ onDrop: (item) => void dropped.push(item) });
       for (const id of ["a", "b"]) {
@@ -257,7 +257,7 @@ for (const [name, make] of Object.entries(queues)) {
   }
 
   for (const delayed of ["flush", "wait"] as const) {
-    Deno.test(`rule 6, fold, ${name}: a drain with "${delayed}" works the newest item of a failing key`, async () => {
+    Deno.test(`rule 6, fold, ${name}: a drain with "${delayed}" processes the newest item of a failing key`, async () => {
       const { clock, queue, attempts, finish, counts, add } = setUp();
       add(1);
       await flush();
@@ -273,7 +273,7 @@ for (const [name, make] of Object.entries(queues)) {
   }
 }
 
-Deno.test("fold: a key whose folded add the discipline refuses at a drain is ready nevertheless", async () => {
+Deno.test("fold: if the discipline refuses a key with a folded add during a drain, the key is ready nevertheless", async () => {
   using _console = new Console();
   const clock = new HandClock();
   const discipline = new HighestFirst<string>();
@@ -300,7 +300,7 @@ Deno.test("fold: a key whose folded add the discipline refuses at a drain is rea
   await pool.stop();
 });
 
-Deno.test("fold: the work of a shutdown depends on what was added, not on what is delayed", async () => {
+Deno.test("fold: the work of a shutdown grows with the number of added keys, not of delayed keys", async () => {
   const clock = new HandClock();
   const queue = createRateLimitingQueue<string>(limiter() as never, { clock, addWhileDelayed: "fold" });
   const keys = Array.from({ length: 1000 }, (_, i) => `key ${i}`);
@@ -349,7 +349,7 @@ Deno.test("fold: without keyOf, an add during and after the attempt is folded", 
   await pool.stop();
 });
 
-Deno.test("fold: the depth counts no add that was folded", async () => {
+Deno.test("fold: the depth does not count an add that was folded", async () => {
   const clock = new HandClock();
   const metrics = new InMemoryMetrics();
   const queue = createRateLimitingQueue<string>(limiter() as never, {
@@ -394,7 +394,7 @@ Deno.test("fold: with events, the attempts during an outage are the same as with
   );
 });
 
-Deno.test("fold: one attempt in a backoff of 100 s, in spite of an event during each attempt of 50 ms", async () => {
+Deno.test("fold: one attempt in a backoff of 100 s, despite an event during each attempt of 50 ms", async () => {
   const limiter = { type: "exponential", baseDelay: "100s", maxDelay: "100s" } as const;
   const { attempts } = await courseOf({
     limiter,

@@ -35,7 +35,7 @@ async function giveUp<T>(queue: RateLimitingQueue<T>, ...items: T[]): Promise<vo
 
 const listed = async <T>(queue: RateLimitingQueue<T>) => (await queue.givenUp()).items.map(({ item }) => item);
 
-Deno.test("a queue without keepGivenUp keeps nothing, and says so", async () => {
+Deno.test("a queue without keepGivenUp keeps no given-up items, and says so", async () => {
   const queue = createRateLimitingQueue(limiter());
   await giveUp(queue, "a");
   const rule = "the queue keeps none; set the option 'keepGivenUp'";
@@ -119,7 +119,7 @@ Deno.test("items that a shutdown gives up are kept, and stay listed after it", a
 });
 
 for (const end of ["shutDown", "shutDownWithDrain"] as const) {
-  Deno.test(`rule 6: ${end} ends a redrive, and what is left is kept`, async () => {
+  Deno.test(`rule 6: ${end} ends a redrive, and the remaining items are kept`, async () => {
     const clock = new HandClock();
     const queue = make({ clock });
     await giveUp(queue, "a", "b", "c");
@@ -144,7 +144,7 @@ Deno.test("rule 6: a drain whose options are refused does not end a redrive", as
   assertEquals([await queue.redriveProgress(), clock.timers], [{ redriven: 1, left: 1, running: false }, 0]);
 });
 
-Deno.test("a redrive of many items lets timers fire, and is done in the end", async () => {
+Deno.test("a redrive of many items lets timers fire, and completes", async () => {
   const queue = make({ keepGivenUp: createGivenUpStore({ max: 50_000 }) });
   await giveUp(queue, ...Array.from({ length: 50_000 }, (_, i) => `${i}`));
   const { redriven, running } = await queue.redrive();
@@ -155,7 +155,7 @@ Deno.test("a redrive of many items lets timers fire, and is done in the end", as
   assertEquals([takeAll(queue).length, (await queue.givenUp()).total], [50_000, 0]);
 });
 
-Deno.test("a call checks at most 10,000 items, and its cursor goes on", async () => {
+Deno.test("a call checks at most 10,000 items, and its cursor continues after them", async () => {
   const queue = make({ keepGivenUp: createGivenUpStore({ max: 100_000 }) });
   await giveUp(queue, "needle", ...Array.from({ length: 25_000 }, (_, i) => `${i}`));
   const found: string[][] = [];
@@ -168,7 +168,7 @@ Deno.test("a call checks at most 10,000 items, and its cursor goes on", async ()
   assertEquals(found, [[], [], ["needle"]]);
 });
 
-Deno.test("keys that are objects are searched as JSON, and are found as keys", async () => {
+Deno.test("keys that are objects are searched by their JSON, and are found as keys", async () => {
   const keyOf = ({ id }: { id: unknown }) => id;
   const queue = createRateLimitingQueue(createExponentialLimiter<{ id: unknown }>({ baseDelay: 1, maxDelay: 1 }), {
     keyOf,
@@ -223,7 +223,7 @@ Deno.test("a redrive whose timer is late catches up by 100 ms at most, and a slo
   assertEquals([(await queue.stopRedrive())!.redriven, Math.max(...clock.delays)], [1, 10_000]);
 });
 
-Deno.test("a document says how many items are kept, and a reload changes it at once", async () => {
+Deno.test("a document sets how many items are kept, and a reload changes it at once", async () => {
   const clock = new HandClock();
   const document = (keepGivenUp?: unknown) => ({ queues: { q: keepGivenUp === undefined ? {} : { keepGivenUp } } });
   const config = loadConfig(document(4));
@@ -268,7 +268,7 @@ Deno.test("a queue that keeps items hands out, de-duplicates and drains as witho
   assertEquals(clock.timers, 0);
 });
 
-Deno.test("kept items: any order of calls gives the same as a plain list", () => {
+Deno.test("kept items: any order of calls has the same result as with a plain list", () => {
   let seed = 1;
   const below = (n: number) => (seed = (seed * 48271) % 2147483647) % n;
   for (let round = 0; round < 200; round++) {

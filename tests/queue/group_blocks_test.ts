@@ -57,7 +57,7 @@ Deno.test("group blocks: after a pause, the items behind the probe wait for it, 
   assertEquals(blocks(), []);
 });
 
-Deno.test("group blocks: a group that has used its rate says when the next item may start", () => {
+Deno.test("group blocks: the entry of a group that has used its rate says when its next item may start", () => {
   const { clock, queue, blocks } = setUp({ ratePerGroup: { rate: 0.5, burst: 1 } });
   for (const item of ["a/1", "a/2", "b/1"]) queue.add(item);
   queue.done(take(queue).item);
@@ -68,7 +68,7 @@ Deno.test("group blocks: a group that has used its rate says when the next item 
   assertEquals(blocks(), []);
 });
 
-Deno.test("group blocks: a group with as many processing items as it may have waits for one of them", () => {
+Deno.test("group blocks: a group at its limit of processing items waits for one of them", () => {
   const { queue, blocks } = setUp({ maxPerGroup: 1 });
   for (const item of ["a/1", "a/2", "a/3"]) queue.add(item);
   const lease = take(queue);
@@ -77,7 +77,7 @@ Deno.test("group blocks: a group with as many processing items as it may have wa
   assertEquals(blocks(), [["a", "limit", 1, null]], "one of the two is ready");
 });
 
-Deno.test("group blocks: a discipline within the groups may block items as well", () => {
+Deno.test("group blocks: a discipline inside the groups may block items as well", () => {
   const within = () => createFairDiscipline<string>({ groupOf: (item) => item.at(-1), maxPerGroup: 1 });
   const { queue, blocks } = setUp({ within });
   for (const item of ["a/1x", "a/2x"]) queue.add(item);
@@ -97,7 +97,7 @@ Deno.test("group blocks: names are read one by one while groups come and go", ()
   assertEquals([rest.at(-1), groups.blockOf!("g1"), groups.blockOf!("none")], ["late", undefined, undefined]);
 });
 
-Deno.test("group blocks: a queue without groups has none, and says how long it is paused", () => {
+Deno.test("group blocks: a queue without groups lists none, and reports how long it is paused", () => {
   const clock = new HandClock(-70_000);
   const queue = createWorkQueue<string>({ clock });
   const limited = createRateLimitingQueue<string>(createDefaultItemLimiter(), { clock });

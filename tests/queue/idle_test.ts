@@ -207,7 +207,7 @@ forEach(layers, "10,000 calls that wait go on at once", async (queue) => {
   await Promise.all(calls);
 });
 
-Deno.test("whenIdle waits for retries, to the end of the last", async () => {
+Deno.test("whenIdle waits for retries, up to the end of the last one", async () => {
   const clock = new HandClock();
   const queue = createRateLimitingQueue(limiter(), { clock });
   for (const item of ["a", "b", "c"]) queue.add(item);
@@ -226,7 +226,7 @@ Deno.test("whenIdle waits for retries, to the end of the last", async () => {
   queue.shutDown();
 });
 
-Deno.test("whenBelow holds a producer back: no more are ready than it says", async () => {
+Deno.test("whenBelow holds a producer back: there are never more ready items than the given number", async () => {
   const queue = createRateLimitingQueue<string>(limiter());
   let most = 0;
   const pool = runWorkers(queue, async () => await Promise.resolve(), { concurrency: 3 });

@@ -244,7 +244,7 @@ function seen(steps: readonly Step[], discipline: QueueDiscipline<Item>, isOrder
 }
 
 for (const [name, create] of Object.entries(disciplines)) {
-  Deno.test(`rule 22: ${name}: a queue does the same as with a wrapped discipline, under random calls`, () => {
+  Deno.test(`rule 22: ${name}: under random calls, a queue does the same as with a wrapped discipline`, () => {
     fc.assert(
       fc.property(steps, (steps) => {
         const isOrderKnown = !UNKNOWN_ORDER.includes(name);
@@ -258,7 +258,7 @@ for (const [name, create] of Object.entries(disciplines)) {
   });
 }
 
-Deno.test("a discipline of a queue shows what is in the queue", () => {
+Deno.test("the discipline of a queue shows the items in the queue", () => {
   const clock = new HandClock(7);
   const discipline = createPriorityDiscipline<Item>();
   const queue = createWorkQueue<Item>({ discipline, clock, keyOf });
@@ -272,7 +272,7 @@ Deno.test("a discipline of a queue shows what is in the queue", () => {
   assertEquals(strict.peek!(2), [{ key: "b", item: "b", priority: 0, readyAt: -Infinity }]);
 });
 
-Deno.test("a discipline of a queue shows each item, also one that is its own key", () => {
+Deno.test("the discipline of a queue shows each item, also an item that is its own key", () => {
   const discipline = createPriorityDiscipline<{ id: string } | string>();
   const keyOf = (item: { id: string } | string) => typeof item === "string" ? item : item.id;
   const queue = createWorkQueue({ discipline, keyOf });
@@ -291,7 +291,7 @@ Deno.test("a discipline of a queue shows each item, also one that is its own key
   assertEquals(shown(), ["d", { id: "e" }]);
 });
 
-Deno.test("rule 9: a discipline that knows no time asks for none", () => {
+Deno.test("rule 9: a discipline that does not need the time does not ask for it", () => {
   let looks = 0;
   const clock = new HandClock();
   clock.now = () => ++looks;
@@ -312,7 +312,7 @@ Deno.test("rule 9: a discipline that knows no time asks for none", () => {
   assertEquals(looksOf(createFairDiscipline({ separator, maxPerGroup: 1 })), 0);
 });
 
-Deno.test("a discipline whose queue has nothing ready can be used in another one, and by hand", () => {
+Deno.test("a discipline whose queue has no ready items can be used in another queue, and by hand", () => {
   const discipline = createPriorityDiscipline<string>();
   const first = createWorkQueue<string>({ discipline });
   first.add("a");
@@ -396,7 +396,7 @@ Deno.test("a fair discipline keeps popped entries only if it must know when they
   for (const within of [awaiting, () => fair(awaiting)]) assert(keeps(within));
 });
 
-Deno.test("a discipline of a user inside of a fair one that gives out an entry twice gets an error", () => {
+Deno.test("a user's discipline inside a fair one that returns an entry twice gets an error", () => {
   const entries: ReadyEntry<string>[] = [];
   let left = 0;
   const repeating: QueueDiscipline<string> = {
@@ -418,7 +418,7 @@ Deno.test("a discipline of a user inside of a fair one that gives out an entry t
   assertThrows(() => queue.tryGet(), Error, "the discipline returned no ready item");
 });
 
-Deno.test("a discipline of a user inside of a fair one that throws when touched has its entry as it was", () => {
+Deno.test("a user's discipline inside a fair one that throws in touch keeps its entry as it was", () => {
   const entries: ReadyEntry<Item>[] = [];
   class Untouchable extends PlainLifo<Item> {
     override push(entry: ReadyEntry<Item>) {
@@ -439,7 +439,7 @@ Deno.test("a discipline of a user inside of a fair one that throws when touched 
   assertEquals([lease.item.version, lease.priority], [1, 3]);
 });
 
-Deno.test("a discipline that adds and ends a key while it is told of its end gets the key back once", () => {
+Deno.test("a discipline that adds and ends a key while it is told of the key's end gets the key back once", () => {
   class Again extends Lifo<string> {
     done({ item }: ReadyEntry<string>): void {
       queue.add(item);

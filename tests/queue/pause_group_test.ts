@@ -65,7 +65,7 @@ for (const [name, make] of Object.entries(layers)) {
     return { clock, queue, counts };
   };
 
-  Deno.test(`rule 13, ${name}: the items of a paused group are blocked, and others go on`, () => {
+  Deno.test(`rule 13, ${name}: the items of a paused group are blocked, and other groups continue`, () => {
     const { clock, queue, counts } = setUp("a/1", "a/2", "b/1", "b/2");
     const processing = take(queue); // a/1
     queue.pauseGroup("a", "30s");
@@ -95,7 +95,7 @@ for (const [name, make] of Object.entries(layers)) {
     assertEquals(counts(), [3, 0, 0]);
   });
 
-  Deno.test(`rule 13, ${name}: a pause that begins while the probe runs has a probe of its own`, () => {
+  Deno.test(`rule 13, ${name}: a pause that begins while the probe runs needs another probe`, () => {
     const { clock, queue, counts } = setUp("a/1", "a/2", "a/3");
     queue.pauseGroup("a", 100);
     clock.time += 100;
@@ -135,7 +135,7 @@ for (const [name, make] of Object.entries(layers)) {
     assertEquals([clock.timers, clock.delays.length], [0, 2]);
   });
 
-  Deno.test(`rule 13, ${name}: the later end of two pauses applies, and resumeGroup ends a pause at once`, async () => {
+  Deno.test(`rule 13, ${name}: the later end of two pauses counts, and resumeGroup ends a pause at once`, async () => {
     const { clock, queue, counts } = setUp("a/1", "a/2");
     queue.pauseGroup("a", "1s");
     queue.pauseGroup("a", 500);
@@ -209,7 +209,7 @@ for (const [name, make] of Object.entries(layers)) {
     assertEquals(await outcome(other.queue.get()), "shutdown");
   });
 
-  Deno.test(`rule 13, ${name}: a discipline without groups, and durations that are none, are refused`, () => {
+  Deno.test(`rule 13, ${name}: a discipline without groups, and invalid durations, are refused`, () => {
     const message = "there must be a discipline with pauseGroup, such as createFairDiscipline()";
     for (const discipline of [undefined, createPriorityDiscipline(), new Lifo<string>()]) {
       const queue = make({ discipline });
@@ -260,7 +260,7 @@ class FromTime extends PlainLifo<string> {
 }
 
 for (const [name, make] of Object.entries(layers)) {
-  Deno.test(`rule 13, ${name}: a discipline of a user says when its items become ready, and get is served then`, async () => {
+  Deno.test(`rule 13, ${name}: a user's discipline says when its items become ready, and get is served then`, async () => {
     const clock = new HandClock();
     const queue = make({ clock, discipline: new FromTime(clock, 5000) });
     const gets = [queue.get(), queue.get(), queue.get()].map(outcome);
@@ -275,7 +275,7 @@ for (const [name, make] of Object.entries(layers)) {
   });
 }
 
-Deno.test("rule 13: a discipline inside of the fair one may block until a time as well", async () => {
+Deno.test("rule 13: a discipline inside the fair one may also block items until a time", async () => {
   const clock = new HandClock(1_000_000);
   const queue = createWorkQueue<string>({
     clock,
@@ -289,7 +289,7 @@ Deno.test("rule 13: a discipline inside of the fair one may block until a time a
   assertEquals([await got, queue.length], ["a/1", 1]);
 });
 
-Deno.test("rule 11: a discipline that names a time in the past keeps the queue from spinning", async () => {
+Deno.test("rule 11: a discipline that reports a time in the past does not make the queue spin", async () => {
   const clock = new HandClock(50);
   class Late extends FromTime {
     override get nextChangeAt(): number {
@@ -315,7 +315,7 @@ Deno.test("rule 13: whenBelow and whenIdle count the items of a paused queue", a
   await Promise.all(waits);
 });
 
-Deno.test("rule 13: whoever watches the queue is told when blocked items become ready", async () => {
+Deno.test("rule 13: watchers of the queue are called when blocked items become ready", async () => {
   const clock = new HandClock();
   const queue = createDelayingQueue<string>({ clock, discipline: fair() });
   queue.add("a/1");
@@ -331,7 +331,7 @@ Deno.test("rule 13: whoever watches the queue is told when blocked items become 
   assertEquals(clock.timers, 0);
 });
 
-Deno.test("rule 11: a discipline that throws when its time has come fails a get, and nothing else", async () => {
+Deno.test("rule 11: a discipline that throws when its time has come fails one get, and nothing else", async () => {
   const clock = new HandClock();
   let isBroken = false;
   class Broken extends FromTime {
@@ -350,7 +350,7 @@ Deno.test("rule 11: a discipline that throws when its time has come fails a get,
   assertEquals(takeAll(queue), ["x"]);
 });
 
-Deno.test("a discipline learns how long the work on each entry took", () => {
+Deno.test("a discipline is told how long the work on each entry took", () => {
   const clock = new HandClock();
   const durations: unknown[] = [];
   class Told extends Lifo<string> {

@@ -30,7 +30,7 @@ for (const [name, make] of Object.entries(queues)) {
     return { clock, queue: make({ clock, discipline: new HighestFirst() }) };
   };
 
-  Deno.test(`rule 12, ${name}: each way to add takes a priority, and the lease has it`, async () => {
+  Deno.test(`rule 12, ${name}: each way to add accepts a priority, and the lease has it`, async () => {
     const { clock, queue } = setUp();
     queue.add("default");
     queue.add("low", { priority: -1 });
@@ -48,7 +48,7 @@ for (const [name, make] of Object.entries(queues)) {
     ]);
   });
 
-  Deno.test(`rule 12, ${name}: adds that fold keep the highest priority, and a pass ends it`, async () => {
+  Deno.test(`rule 12, ${name}: folded adds keep the highest priority until the item is handed out`, async () => {
     const { clock, queue } = setUp();
     for (const priority of [-2, 5, 3]) queue.add("ready", { priority });
     for (const priority of [-9, -2, -5]) queue.addAfter("delayed", 10, { priority });
@@ -72,7 +72,7 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals(takeAll(queue), ["a", "b"]);
   });
 
-  Deno.test(`rule 12, ${name}: the priorities of ready, delayed and processing collect separately, and meet when one joins another`, async () => {
+  Deno.test(`rule 12, ${name}: ready, delayed and processing have separate priorities, which are merged when the states are`, async () => {
     const { clock, queue } = setUp();
     queue.add("a", { priority: 9 });
     const lease = take(queue);
@@ -92,7 +92,7 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals(take(queue).priority, 6, "joined while it was processing");
   });
 
-  Deno.test(`rule 12, ${name}: an add without a priority folds as one with 0`, () => {
+  Deno.test(`rule 12, ${name}: an add without a priority is folded like one with priority 0`, () => {
     const { queue } = setUp();
     queue.add("a", { priority: -5 });
     queue.add("a");
@@ -101,7 +101,7 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals([take(queue).priority, take(queue).priority], [0, 0]);
   });
 
-  Deno.test(`rule 12, ${name}: all that is due is ready before a get that waits is served`, async () => {
+  Deno.test(`rule 12, ${name}: all due items are ready before a waiting get is served`, async () => {
     const { clock, queue } = setUp();
     const gets = [queue.get(), queue.get()];
     queue.addAfter("low", 9);
@@ -132,7 +132,7 @@ for (const [name, make] of Object.entries(queues)) {
     });
   }
 
-  Deno.test(`rule 12, ${name}: a retry of a draining queue keeps the priority that it is given`, async () => {
+  Deno.test(`rule 12, ${name}: a retry of a draining queue keeps its priority`, async () => {
     const { clock, queue } = setUp();
     queue.add("a", { priority: 1 });
     const lease = take(queue);
@@ -145,7 +145,7 @@ for (const [name, make] of Object.entries(queues)) {
     await drained;
   });
 
-  Deno.test(`rule 10, ${name}: what makes no sense beside an item is refused; nothing is added, and no failure counted`, () => {
+  Deno.test(`rule 10, ${name}: invalid options beside an item are refused; nothing is added, and no failure is counted`, () => {
     const { queue } = setUp();
     const cases: [options: unknown, ErrorClass: ErrorConstructor, message: string][] = [
       [0, TypeError, "'options' must be an object, got 0"],
@@ -180,7 +180,7 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals([queue.length, queue.delayed, queue.numRequeues("a")], [0, 0, 0]);
   });
 
-  Deno.test(`rule 10, ${name}: options that say nothing are taken`, () => {
+  Deno.test(`rule 10, ${name}: empty options are accepted`, () => {
     const { queue } = setUp();
     queue.add("a", {});
     queue.add("b", { priority: undefined, other: undefined } as never);
@@ -188,7 +188,7 @@ for (const [name, make] of Object.entries(queues)) {
     assertEquals(takeAll(queue), ["a", "b", "c"]);
   });
 
-  Deno.test(`rule 12, ${name}: a lease reports adds since its item was handed out, as of now`, () => {
+  Deno.test(`rule 12, ${name}: a lease reports adds since its item was handed out, up to now`, () => {
     const { queue } = setUp();
     queue.add("a");
     const stale = take(queue);
@@ -212,7 +212,7 @@ for (const [name, make] of Object.entries(queues)) {
   });
 }
 
-Deno.test("rule 12: of several adds of a processing item the highest priority counts, also if all are negative", () => {
+Deno.test("rule 12: of several adds of a processing item, the highest priority counts, even if all are negative", () => {
   for (const discipline of [undefined, createPriorityDiscipline<string>()]) {
     for (
       const [adds, expected] of [[[-5], -5], [[-5, -7], -5], [[-7, -5], -5], [[3, 5, 4], 5], [[-5, 0], 0]] as const
@@ -227,7 +227,7 @@ Deno.test("rule 12: of several adds of a processing item the highest priority co
   }
 });
 
-Deno.test("a queue that is first in, first out keeps to that, and passes priorities on to who takes the items", () => {
+Deno.test("a first in, first out queue keeps its order, and passes priorities on to the code that takes the items", () => {
   const queue = createWorkQueue<string>();
   queue.add("a", { priority: -3 });
   queue.add("b", { priority: 5 });
@@ -253,7 +253,7 @@ Deno.test("a discipline whose touch throws leaves the ready item and its priorit
   assertEquals([item.version, priority], [1, 2]);
 });
 
-Deno.test("rule 12: readyAt is when the entry became ready, at done for a re-add, and never decreases", async () => {
+Deno.test("rule 12: readyAt is the time when the entry became ready, or of done after a re-add, and never decreases", async () => {
   const clock = new HandClock(100);
   const discipline = new Lifo<string>();
   const queue = createDelayingQueue({ discipline, clock });

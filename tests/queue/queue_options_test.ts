@@ -35,7 +35,7 @@ const layers: [action: string, create: Create, other: string][] = [
 ];
 
 for (const [action, create, other] of layers) {
-  Deno.test(`rule 10, ${action}: what are no options is refused`, () => {
+  Deno.test(`rule 10, ${action}: values that are not options are refused`, () => {
     const cases: [options: unknown, received: string][] = [
       ["images", `"images"`],
       [null, "null"],
@@ -56,7 +56,7 @@ for (const [action, create, other] of layers) {
     assertEquals(misspelt.message, `Cannot ${action}: "metric" is not an option here; did you mean "metrics"?`);
   });
 
-  Deno.test(`rule 10, ${action}: an option that is not what it should be is refused`, () => {
+  Deno.test(`rule 10, ${action}: an option with an invalid value is refused`, () => {
     const cases: [options: object, message: string][] = [
       [{ name: 7 }, "'name' must be a string, got 7"],
       [{ keyOf: "id" }, `'keyOf' must be a function, got "id"`],
@@ -84,7 +84,7 @@ for (const [action, create, other] of layers) {
     }
   });
 
-  Deno.test(`rule 10, ${action}: what is undefined is left out, symbols are ignored, and a class may make the options`, () => {
+  Deno.test(`rule 10, ${action}: undefined counts as omitted, symbols are ignored, and options may be a class instance`, () => {
     class Options implements WorkQueueOptions<string> {
       name = "q";
       metrics = new InMemoryMetrics();
@@ -117,7 +117,7 @@ for (const [action, create, other] of layers) {
   });
 }
 
-Deno.test("rule 10: onDrop is for the queue that delays, and must be a function", () => {
+Deno.test("rule 10: onDrop is an option of queues with delays, and must be a function", () => {
   const onDrop = () => {};
   assertThrows(() => createWorkQueue({ onDrop } as never), TypeError, '"onDrop" is not an option here');
   for (const [, create] of layers.slice(1)) {
@@ -133,7 +133,7 @@ Deno.test("rule 10: a queue on top of another queue is refused, because 'queue' 
   }
 });
 
-Deno.test("rule 10: lengths of time in options take what they take in a config", () => {
+Deno.test("rule 10: durations in options accept the same values as in a config", () => {
   createDelayingQueue({ maxSleep: "10s" });
   createRateLimitingQueue(createDefaultItemLimiter(), { maxSleep: "1m30s" });
   assertThrows(() => createDelayingQueue({ maxSleep: "0s" }), TypeError, `from 1 to 2147483647 ms, got "0s"`);
@@ -141,7 +141,7 @@ Deno.test("rule 10: lengths of time in options take what they take in a config",
   assertThrows(() => createDelayingQueue({ ref: 0 as never }), RangeError, "'ref' must be true or false, got 0");
 });
 
-Deno.test("rule 10: forgetAfter is for the queue with a limiter, and must be a duration", () => {
+Deno.test("rule 10: forgetAfter is an option of queues with a limiter, and must be a duration", () => {
   for (const [, create] of layers.slice(0, 2)) {
     assertThrows(() => create({ forgetAfter: "1h" } as never), TypeError, '"forgetAfter" is not an option here');
   }
@@ -157,7 +157,7 @@ Deno.test("rule 10: forgetAfter is for the queue with a limiter, and must be a d
   }
 });
 
-Deno.test("rule 10: a limiter with forgetAfter is refused, also inside others, unless it counts itself", () => {
+Deno.test("rule 10: a limiter with forgetAfter is refused, also inside others, unless it counts failures itself", () => {
   const forgetting = () => createExponentialLimiter<string>({ baseDelay: 1, maxDelay: 1, forgetAfter: "1h" });
   const message = "Cannot create rate limiting queue: 'forgetAfter' is an option of the queue, not of its limiter";
   const limiters = [

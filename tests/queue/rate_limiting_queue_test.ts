@@ -11,7 +11,7 @@ import { isSettled, Lifo, takeAll } from "../queue_helpers.ts";
 
 const exponential = () => createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 });
 
-Deno.test("addRateLimited adds the item after as long as the limiter says; forget starts afresh", () => {
+Deno.test("addRateLimited adds the item after the delay that the limiter returns; forget starts afresh", () => {
   using time = new FakeTime();
   using queue = createRateLimitingQueue<string>(exponential());
   for (const delay of [10, 20, 40]) {
@@ -29,7 +29,7 @@ Deno.test("addRateLimited adds the item after as long as the limiter says; forge
   assertEquals(takeAll(queue), ["a"]);
 });
 
-Deno.test("forget does not give the item back: that is for done", () => {
+Deno.test("forget does not give the item back; done does", () => {
   using queue = createRateLimitingQueue<string>(exponential());
   queue.add("a");
   queue.tryGet();
@@ -40,7 +40,7 @@ Deno.test("forget does not give the item back: that is for done", () => {
   assertEquals(queue.length, 1);
 });
 
-Deno.test("rule 8: the limiter is given the key, so that equal items count together", () => {
+Deno.test("rule 8: the limiter receives the key, so that equal items count together", () => {
   const calls: unknown[][] = [];
   const limiter: RateLimiter<{ id: number }> = {
     when: (...args) => calls.push(["when", ...args]),
@@ -80,7 +80,7 @@ Deno.test("rule 10: startedAt is a time, and minDelay a duration", () => {
   assertEquals(queue.delayed, 1);
 });
 
-Deno.test("the options of every layer reach it: discipline, maxSleep, clock, name", () => {
+Deno.test("the options of every layer take effect: discipline, maxSleep, clock, name", () => {
   using time = new FakeTime();
   const timeouts: number[] = [];
   const clock = {
@@ -105,7 +105,7 @@ Deno.test("the options of every layer reach it: discipline, maxSleep, clock, nam
   assertEquals(queue.name, "images");
 });
 
-Deno.test("rule 6: after shutDown addRateLimited is ignored; drains reach all the way down", async () => {
+Deno.test("rule 6: after shutDown, addRateLimited is ignored; drains reach all layers", async () => {
   using time = new FakeTime();
   const queue = createRateLimitingQueue<string>(exponential());
   queue.addRateLimited("a");
@@ -120,7 +120,7 @@ Deno.test("rule 6: after shutDown addRateLimited is ignored; drains reach all th
   assertEquals([queue.delayed, queue.length], [0, 0]);
 });
 
-Deno.test("rule 6: disposing a queue shuts all of it down", () => {
+Deno.test("rule 6: disposing a queue shuts down all of its layers", () => {
   const queue = createRateLimitingQueue<string>(exponential());
   {
     using disposed = queue;
@@ -130,7 +130,7 @@ Deno.test("rule 6: disposing a queue shuts all of it down", () => {
   assertEquals(queue.delayed, 0);
 });
 
-Deno.test("a limiter whose delay makes no sense gets an error that says so, and the queue goes on", () => {
+Deno.test("a limiter with an invalid delay gets an error that says so, and the queue continues", () => {
   let delay = NaN;
   const limiter: RateLimiter = { when: () => delay, forget() {}, numRequeues: () => 0 };
   using queue = createRateLimitingQueue<string>(limiter);
@@ -144,7 +144,7 @@ Deno.test("a limiter whose delay makes no sense gets an error that says so, and 
   assertEquals([queue.length, queue.delayed], [1, 0]);
 });
 
-Deno.test("a limiter that is none is refused", () => {
+Deno.test("a value that is not a limiter is refused", () => {
   for (const limiter of [undefined, {}, "exponential"]) {
     assertThrows(
       () => createRateLimitingQueue(limiter as RateLimiter),
@@ -166,7 +166,7 @@ Deno.test("the default controller limiter lets 100 items fail at once, then ten 
   assertEquals(queue.length, 103);
 });
 
-Deno.test("a config instead of a limiter is refused with a hint at what builds one", () => {
+Deno.test("a config instead of a limiter is refused with a hint at the function that builds one", () => {
   const config = { type: "exponential", baseDelay: 5, maxDelay: 1000 };
   const create = () => createRateLimitingQueue(config as unknown as RateLimiter);
   const { message } = assertThrows(create, TypeError);

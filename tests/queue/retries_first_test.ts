@@ -27,7 +27,7 @@ Deno.test("rule 12: retriesFirst: retries go before all ready items, and keep th
   assertEquals(takeAll(queue), ["a", "x", "y", "later"]);
 });
 
-Deno.test("retriesFirst: an item that is done and added again is no retry", async () => {
+Deno.test("retriesFirst: an item that is done and added again is not a retry", async () => {
   const clock = new HandClock();
   const queue = createRateLimitingQueue<string>(limiter(), { clock, retriesFirst: true });
   queue.addRateLimited("a");
@@ -124,7 +124,7 @@ test("retryPriority is the priority of retries, unless the handler asks for anot
   await pool.stop();
 });
 
-Deno.test("retriesFirst is for first in, first out, and retryPriority for a discipline", () => {
+Deno.test("retriesFirst requires first in, first out, and retryPriority requires a discipline", () => {
   const create = (options: object) => () => createRateLimitingQueue(limiter(), options);
   assertThrows(create({ retriesFirst: true, discipline: strict() }), TypeError, "'retriesFirst' is for a queue that");
   assertThrows(create({ retryPriority: 1 }), TypeError, "'retryPriority' is for a queue with priorities");

@@ -69,7 +69,7 @@ Deno.test("rule 18: the credit of a first attempt expires after ten seconds", as
   queue.shutDown();
 });
 
-Deno.test("rule 18: a retry that becomes ready goes to a pending get, and to a pool, without polling", async () => {
+Deno.test("rule 18: a retry that becomes ready goes to a waiting get, and to a pool, without polling", async () => {
   const { clock, queue } = await blocked(["a", "b"]);
   const got = queue.get();
   assertEquals(clock.timers, 1);
@@ -98,7 +98,7 @@ Deno.test("rule 18: an add makes a blocked retry ready at once, as a first attem
   }
 });
 
-Deno.test("rule 18: a blocked retry that is due once more stays blocked", async () => {
+Deno.test("rule 18: a blocked retry that is due again stays blocked", async () => {
   for (const addWhileDelayed of ["keep", "replace", "fold"] as const) {
     const { clock, queue, counts } = await blocked(["a"], { addWhileDelayed });
     queue.addRateLimited("a");
@@ -463,7 +463,7 @@ Deno.test("rule 18: a budget must be two numbers, and belongs to the queue that 
   createDelayingQueue<string>({ retryBudget }).shutDown();
 });
 
-Deno.test("rule 18: an update of a budget applies to all its queues, and each has credit of its own", async () => {
+Deno.test("rule 18: an update of a budget applies to all its queues, and each queue has its own credit", async () => {
   const retryBudget = createRetryBudget({ ratio: 1, minRate: 0 });
   const clock = new HandClock();
   const [one, other] = [1, 2].map(() => createRateLimitingQueue<string>(limiter(), { clock, retryBudget }));
@@ -497,7 +497,7 @@ Deno.test("rule 18: a blocked retry that is made ready by a display is a first a
   }
 });
 
-Deno.test("rule 18: a first attempt counts from its own time if the clock has moved since the one before", async () => {
+Deno.test("rule 18: a first attempt counts from its own time if the clock has moved since the previous one", async () => {
   const clock = new HandClock();
   const queue = createRateLimitingQueue<string>(limiter(), {
     clock,
@@ -513,7 +513,7 @@ Deno.test("rule 18: a first attempt counts from its own time if the clock has mo
   queue.shutDown();
 });
 
-Deno.test("rule 18: each first attempt counts, also of many within a millisecond of the system clock", async () => {
+Deno.test("rule 18: each first attempt counts, even if many begin within a millisecond of the system clock", async () => {
   for (const discipline of [undefined, createPriorityDiscipline(), createFairDiscipline({ groupOf: () => "all" })]) {
     const retryBudget = createRetryBudget({ ratio: 1, minRate: 0 });
     using queue = createRateLimitingQueue<string>(limiter(1), { retryBudget, discipline });
@@ -533,7 +533,7 @@ Deno.test("consoles show how many blocked items wait for the retry budget", asyn
   queue.shutDown();
 });
 
-Deno.test("rule 18: an item that is due when a retry gets budget may go first, by the order of the queue", async () => {
+Deno.test("rule 18: an item that is due when a retry gets budget may go first, if the order of the queue says so", async () => {
   const clock = new HandClock();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 10 }), {
     clock,

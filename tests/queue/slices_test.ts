@@ -52,7 +52,7 @@ async function allSlices(queue: RateLimitingQueue<string>, left = 0): Promise<nu
   return slices;
 }
 
-Deno.test("rule 7: what becomes due at once is made ready in slices, and timers have their turn between them", async () => {
+Deno.test("rule 7: items that become due at once are made ready in slices, and timers run between the slices", async () => {
   const queue = slow();
   for (const item of ITEMS) queue.addAfter(item, 5);
   let turns = 0;
@@ -65,7 +65,7 @@ Deno.test("rule 7: what becomes due at once is made ready in slices, and timers 
   queue.shutDown();
 });
 
-Deno.test("rule 7: what takes less than a slice is made ready at once, however many items that is", () => {
+Deno.test("rule 7: items that need less than a slice are made ready at once, however many they are", () => {
   const isAtOnce = () => {
     using queue = createDelayingQueue<string>();
     for (const item of ITEMS) queue.addAfter(item, 3_600_000);
@@ -78,7 +78,7 @@ Deno.test("rule 7: what takes less than a slice is made ready at once, however m
   );
 });
 
-Deno.test("rule 7: first in, first out hands out between slices, in the order of the deadlines", async () => {
+Deno.test("rule 7: first in, first out hands out items between slices, in the order of the deadlines", async () => {
   const queue = slow();
   const first = queue.get();
   const drained = flushed(queue);
@@ -93,7 +93,7 @@ Deno.test("rule 7: first in, first out hands out between slices, in the order of
 });
 
 for (const name of ["priority", "third-party"] as const) {
-  Deno.test(`rule 7: a discipline (${name}) hands out nothing until the batch is in, and then what it wants`, async () => {
+  Deno.test(`rule 7: a discipline (${name}) hands out nothing until the batch is complete, and then its choice`, async () => {
     const discipline = name === "priority" ? createPriorityDiscipline() : new Lifo<string>();
     const queue = slow({ discipline });
     const ready = "ready before";
@@ -129,7 +129,7 @@ class Notes extends Lifo<string> implements QueueDiscipline<string> {
   }
 }
 
-Deno.test("rule 7: a batch has one readyAt; what is added or becomes due meanwhile is ready later", async () => {
+Deno.test("rule 7: a batch has one readyAt; items that are added or due during the batch are ready later", async () => {
   const discipline = new Notes();
   const queue = slow({ discipline });
   for (const item of ITEMS) queue.addAfter(item, 5);
@@ -148,7 +148,7 @@ Deno.test("rule 7: a batch has one readyAt; what is added or becomes due meanwhi
   queue.shutDown();
 });
 
-Deno.test("rule 7: under a clock that is not the system's, or under fake time, there are no slices", async () => {
+Deno.test("rule 7: with a clock other than the system's, or under fake time, there are no slices", async () => {
   const clock = new HandClock();
   const queue = slow({ clock });
   for (const item of ITEMS) queue.addAfter(item, 5);
@@ -170,7 +170,7 @@ Deno.test("rule 7: under a clock that is not the system's, or under fake time, t
 for (const discipline of [undefined, new Lifo<string>()]) {
   const name = discipline === undefined ? "first in, first out" : "a discipline";
 
-  Deno.test(`rule 7, ${name}: a shutdown between slices drops the rest, and hands out what is in`, async () => {
+  Deno.test(`rule 7, ${name}: a shutdown between slices drops the rest, and hands out items that are ready`, async () => {
     const dropped: string[] = [];
     const queue = slow({ discipline, onDrop: (item) => void dropped.push(item) });
     const drained = flushed(queue);
@@ -192,7 +192,7 @@ for (const discipline of [undefined, new Lifo<string>()]) {
     assertEquals([...takeAll(queue), ...dropped].sort(), ITEMS.toSorted());
   });
 
-  Deno.test(`rule 7, ${name}: what is left for a later slice can be cancelled, and is shown`, async () => {
+  Deno.test(`rule 7, ${name}: items left for a later slice can be cancelled, and are shown`, async () => {
     const queue = slow({ discipline });
     const drained = flushed(queue);
     const last = ITEMS.at(-1)!;
@@ -204,7 +204,7 @@ for (const discipline of [undefined, new Lifo<string>()]) {
   });
 }
 
-Deno.test("rule 7: what fails during the slices of a flush is retried when due; another flush takes it along", async () => {
+Deno.test("rule 7: items that fail during the slices of a flush are retried when due; another flush includes them", async () => {
   const queue = slow();
   const drained = flushed(queue);
   const lease = take(queue);
@@ -222,7 +222,7 @@ Deno.test("rule 7: what fails during the slices of a flush is retried when due; 
   await Promise.all([drained, again]);
 });
 
-Deno.test("rule 7: a flush within the slices of another one takes along what failed meanwhile", async () => {
+Deno.test("rule 7: a flush within the slices of another one includes items that failed in between", async () => {
   const queue = slow();
   const drained = flushed(queue);
   const lease = take(queue);
@@ -234,7 +234,7 @@ Deno.test("rule 7: a flush within the slices of another one takes along what fai
   await Promise.all([drained, again]);
 });
 
-Deno.test("rule 7: a flush within the slices of what became due is one batch with it", async () => {
+Deno.test("rule 7: a flush within the slices of due items is one batch with them", async () => {
   const discipline = new Lifo<string>();
   const queue = slow({ discipline });
   for (const item of ITEMS) queue.addAfter(item, 5);

@@ -23,7 +23,7 @@ const layers: Record<string, () => WorkQueue<string>> = {
 };
 
 for (const [name, make] of Object.entries(layers)) {
-  Deno.test(`rule 10, ${name}: a snapshot refuses what are no options`, () => {
+  Deno.test(`rule 10, ${name}: a snapshot refuses values that are not options`, () => {
     const queue = make();
     const cases: [options: unknown, ErrorClass: ErrorConstructor, message: string][] = [
       [10, TypeError, "'options' must be an object, got 10"],
@@ -47,7 +47,7 @@ Deno.test("a queue's snapshot has the name of the queue", () => {
   assertEquals(queue.snapshot().name, "q");
 });
 
-Deno.test("rule 8: of each key a snapshot shows the newest item, and of a processing one that which was handed out", () => {
+Deno.test("rule 8: a snapshot shows the newest item of each key, and the handed-out item of a processing key", () => {
   const clock = new HandClock();
   const queue = createDelayingQueue<{ id: number; version: number }>({ keyOf: ({ id }) => id, clock });
   for (const id of [1, 2]) queue.add({ id, version: 1 });
@@ -60,7 +60,7 @@ Deno.test("rule 8: of each key a snapshot shows the newest item, and of a proces
   assertEquals(processingItems, [{ item: { id: 1, version: 1 }, priority: 0, addedAgain: true }]);
 });
 
-Deno.test("items that are falsy, or nothing at all, are shown as they are", () => {
+Deno.test("falsy and undefined items are shown as they are", () => {
   for (const keyOf of [undefined, (item: unknown) => `key of ${item}`]) {
     const queue = createDelayingQueue<unknown>({ keyOf, clock: new HandClock() });
     const items = [0, "", false, null, undefined];
@@ -76,7 +76,7 @@ Deno.test("items that are falsy, or nothing at all, are shown as they are", () =
   }
 });
 
-Deno.test("ready items are shown in the order in which they will be handed out, those that came back among them", () => {
+Deno.test("ready items are shown in the order in which they will be handed out, including items that came back", () => {
   const queue = createWorkQueue<number>();
   const names = (limit: number) => queue.snapshot({ limit }).readyItems.map(({ item }) => item);
   for (let i = 0; i < 100; i++) queue.add(i); // in a map this large, a key that is added again keeps its place
@@ -93,7 +93,7 @@ Deno.test("ready items are shown in the order in which they will be handed out, 
   assertEquals(takeAll(queue), all);
 });
 
-Deno.test("a discipline that knows what is next is asked for no more than the limit", () => {
+Deno.test("a discipline that can peek is asked for at most as many items as the limit", () => {
   class Peeked extends HighestFirst<string> {
     readonly limits: number[] = [];
     override peek(limit: number) {
@@ -114,7 +114,7 @@ Deno.test("a discipline that knows what is next is asked for no more than the li
   assertEquals(discipline.limits, [2, 3]);
 });
 
-Deno.test("of a discipline that does not know what is next, the ready items are shown in some order", () => {
+Deno.test("with a discipline that can't peek, the ready items are shown in some order", () => {
   const queue = createWorkQueue<number>({ discipline: new Lifo() });
   const ready = Array.from({ length: 40 }, (_, item) => ({ item, priority: item }));
   for (const item of [50, 51]) queue.add(item);
@@ -125,7 +125,7 @@ Deno.test("of a discipline that does not know what is next, the ready items are 
   assertEquals(queue.snapshot({ limit: 7 }).readyItems.length, 7);
 });
 
-Deno.test("what a discipline does not know is shown behind what it knows, in some order, and none twice", () => {
+Deno.test("items that a discipline's peek omits are shown behind the others, in some order, and none twice", () => {
   const within: QueueDiscipline<string>[] = [new HighestFirst(), new Lifo(), new HighestFirst()];
   const discipline = createFairDiscipline<string>({ groupOf: (key) => key[0], within: () => within.shift()! });
   const queue = createWorkQueue<string>({ discipline });
@@ -164,7 +164,7 @@ function countMapReads(action: () => void): number {
   return reads;
 }
 
-Deno.test("a snapshot looks at no more of 300,000 items than it shows", () => {
+Deno.test("a snapshot of 300,000 items reads only those that it shows", () => {
   const keyOf = (item: number) => -item;
   const queue = createDelayingQueue<number>({ keyOf, clock: new HandClock() });
   for (let i = 0; i < 200_000; i++) queue.add(i);
@@ -177,7 +177,7 @@ Deno.test("a snapshot looks at no more of 300,000 items than it shows", () => {
   assert(countMapReads(() => queue.snapshot({ limit: 0 })) <= 5);
 });
 
-Deno.test("processing items are found without a look at all that are ready, also where most came back", () => {
+Deno.test("processing items are found without reading all ready items, even if most came back", () => {
   const queue = createWorkQueue<number>();
   for (let i = 0; i < 100_000; i++) queue.add(i);
   const comeBack = (count: number) => {
@@ -201,7 +201,7 @@ Deno.test("processing items are found without a look at all that are ready, also
   assertEquals(processingItems(), []);
 });
 
-Deno.test("a snapshot with no list of anything asks a discipline for nothing", () => {
+Deno.test("a snapshot without lists does not call the discipline", () => {
   const discipline: QueueDiscipline<string> = new HighestFirst();
   const queue = createWorkQueue({ discipline });
   queue.add("a");
@@ -247,7 +247,7 @@ function run(
   return handedOut;
 }
 
-Deno.test("looking changes nothing, and what is shown as ready is handed out next, whatever happens", () => {
+Deno.test("a snapshot changes nothing, and items shown as ready are handed out next, whatever happens", () => {
   const property = fc.property(
     fc.array(step, { maxLength: 300, size: "max" }),
     fc.array(fc.integer({ min: 0, max: 70 }), { minLength: 1, maxLength: 5 }),

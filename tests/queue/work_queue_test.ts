@@ -122,7 +122,7 @@ Deno.test("rule 2: random mixes of add, take and done never give a key to two ho
   }
 });
 
-Deno.test("rule 3: those who wait in get are served in order", async () => {
+Deno.test("rule 3: waiting calls of get are served in order", async () => {
   const queue = createWorkQueue<string>();
   const waiting = [queue.get(), queue.get(), queue.get()];
   for (const item of ["a", "b", "c"]) queue.add(item);
@@ -130,7 +130,7 @@ Deno.test("rule 3: those who wait in get are served in order", async () => {
   assertEquals(queue.length, 0);
 });
 
-Deno.test("rule 3: an aborted get rejects with the signal's reason, and the next in line gets the item", async () => {
+Deno.test("rule 3: an aborted get rejects with the signal's reason, and the next one in line gets the item", async () => {
   const queue = createWorkQueue<string>();
   const reason = new Error("enough");
   const aborted = new AbortController();
@@ -145,7 +145,7 @@ Deno.test("rule 3: an aborted get rejects with the signal's reason, and the next
   assertEquals(await outcome(third), "b");
 });
 
-Deno.test("rule 3: a signal that has aborted already takes nothing", async () => {
+Deno.test("rule 3: with a signal that has already aborted, get takes nothing", async () => {
   const queue = createWorkQueue<string>();
   queue.add("a");
   await assertRejects(() => queue.get({ signal: AbortSignal.abort(new Error("before")) }), Error, "before");
@@ -208,7 +208,7 @@ Deno.test("rule 4: done for an item that is not processing is ignored", () => {
   assertEquals(takeAll(queue), ["a"]);
 });
 
-Deno.test("rule 4: a lease disposed twice, or after its key was handed out again, ends nobody else's work", () => {
+Deno.test("rule 4: a lease disposed twice, or after its key was handed out again, ends no other holder's work", () => {
   const queue = createWorkQueue<string>();
   queue.add("a");
   const first = take(queue);
@@ -280,7 +280,7 @@ Deno.test("rule 5: for await marks the item done when the body breaks or throws"
   }
 });
 
-Deno.test("rule 6: after shutDown adds are ignored, ready items are handed out, then get gives Shutdown", async () => {
+Deno.test("rule 6: after shutDown, adds are ignored, ready items are handed out, and then get reports the shutdown", async () => {
   const queue = createWorkQueue<string>();
   queue.add("a");
   queue.add("b");
@@ -310,7 +310,7 @@ Deno.test("rule 6: an item added again before shutDown is still handed out after
   assertEquals(await outcome(queue.get()), "a");
 });
 
-Deno.test("rule 6: shutDown ends every get that waits, also with signals, and disposing a queue shuts it down", async () => {
+Deno.test("rule 6: shutDown ends every waiting get, also with signals, and disposing a queue shuts it down", async () => {
   const controller = new AbortController();
   let waiting;
   {
@@ -426,7 +426,7 @@ Deno.test("rule 8: any value can be an item", async () => {
   assert(await isSettled(queue.shutDownWithDrain()));
 });
 
-Deno.test("a discipline decides which item is next, also for those who wait", async () => {
+Deno.test("a discipline decides which item is next, also for waiting calls", async () => {
   const queue = createWorkQueue<string>({ discipline: new Lifo() });
   for (const item of ["a", "b", "c"]) queue.add(item);
   assertEquals(queue.length, 3);
@@ -440,7 +440,7 @@ Deno.test("a discipline decides which item is next, also for those who wait", as
   assertEquals(await outcome(waiting), "d");
 });
 
-Deno.test("a discipline with priorities hears of items that are added again", () => {
+Deno.test("a discipline with priorities is told of items that are added again", () => {
   class Urgent implements QueueDiscipline<string> {
     #urgency = new Map<ReadyEntry<string>, number>();
     push(entry: ReadyEntry<string>): void {
@@ -474,7 +474,7 @@ Deno.test("rule 1: an item that a discipline leaves to the end is ready, however
   assertEquals([queue.length, queue.processing, takeAll(queue)], [1, 0, ["last"]]);
 });
 
-Deno.test("a discipline gets one entry a key for as long as that is ready; it has the newest item", () => {
+Deno.test("a discipline gets one entry per key for as long as the key is ready; the entry has the newest item", () => {
   const discipline = new Lifo<{ id: number; version: number }>();
   const clock = new HandClock(7);
   const queue = createWorkQueue({ discipline, keyOf: ({ id }) => id, clock });
@@ -489,7 +489,7 @@ Deno.test("a discipline gets one entry a key for as long as that is ready; it ha
   assertEquals(takeAll(queue), [{ id: 1, version: 2 }]);
 });
 
-Deno.test("a discipline that gives out what is not ready gets an error that says so", async () => {
+Deno.test("a discipline that returns an item that is not ready gets an error that says so", async () => {
   const queue = createWorkQueue<string>({
     discipline: adaptDiscipline({
       push() {},
@@ -501,7 +501,7 @@ Deno.test("a discipline that gives out what is not ready gets an error that says
   await assertRejects(async () => await queue.get(), Error, "the discipline returned no ready item");
 });
 
-Deno.test("two queues that share a discipline get an error that tells them not to", () => {
+Deno.test("two queues that share a discipline get an error that forbids it", () => {
   const discipline = createPriorityDiscipline();
   const queues = [createWorkQueue<string>({ discipline }), createWorkQueue<string>({ discipline })] as const;
   queues[0].add("a");
@@ -510,7 +510,7 @@ Deno.test("two queues that share a discipline get an error that tells them not t
   assertEquals([queues[1].tryGet(), queues[0].tryGet()?.item], [undefined, "a"]);
 });
 
-Deno.test("options that are not what they should be are refused", () => {
+Deno.test("options with invalid values are refused", () => {
   assertThrows(
     () => createWorkQueue({ keyOf: "id" as never }),
     TypeError,

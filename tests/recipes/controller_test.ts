@@ -29,7 +29,7 @@ function permissions(kubeconfig: string): string[] {
 
 for (const runtime of RUNTIMES) {
   Deno.test({
-    name: `recipes, ${runtime}: the greeter copies, corrects and cleans up, and gives its lease back at SIGTERM`,
+    name: `recipes, ${runtime}: the greeter copies, corrects, cleans up, and gives its lease back at SIGTERM`,
     ignore: Deno.build.os === "windows", // Windows has no SIGTERM
     fn: async () => {
       const cluster = fakeCluster();

@@ -26,7 +26,7 @@ Deno.test("a delivery is not retried before Retry-After has passed", async () =>
   await queue.shutDownWithDrain();
 });
 
-Deno.test("a tenant that answers 429 waits as a whole, with one delivery as a probe, and none is given up", async () => {
+Deno.test("a tenant that answers 429 is paused as a whole, with one delivery as a probe, and none is given up", async () => {
   using time = new FakeTime(0);
   const sent: string[] = [];
   const givenUp: unknown[] = [];
@@ -58,7 +58,7 @@ Deno.test("a tenant that answers 429 waits as a whole, with one delivery as a pr
   assertEquals(givenUp, []);
 });
 
-Deno.test("a delivery that the receiver refuses is given up at the first attempt", async () => {
+Deno.test("a delivery that the receiver rejects is given up at the first attempt", async () => {
   const queue = createRateLimitingQueue<Delivery>(createExponentialLimiter({ baseDelay: "1s", maxDelay: "1h" }), {
     keyOf,
   });

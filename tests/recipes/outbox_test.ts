@@ -44,7 +44,7 @@ function outboxOf(count: number) {
   };
 }
 
-Deno.test("outbox: rows are deleted only after they were added, the oldest first", async () => {
+Deno.test("outbox: rows are deleted only after they were added, oldest first", async () => {
   using outbox = outboxOf(5);
   const added: string[][] = [];
   const queue = { addAll: (items: string[]) => Promise.resolve(void added.push(items)) };
@@ -55,7 +55,7 @@ Deno.test("outbox: rows are deleted only after they were added, the oldest first
   assertEquals(outbox.items(), ["order 3", "order 4", "order 5"]);
 });
 
-Deno.test("outbox: rows that are written while others are added stay", async () => {
+Deno.test("outbox: rows written while others are added stay", async () => {
   using outbox = outboxOf(2);
   const queue = {
     addAll: () => Promise.resolve(void outbox.database.exec("INSERT INTO outbox (item) VALUES ('late')")),

@@ -13,13 +13,13 @@ function run(runtime: Runtime, recipe: string): Promise<string[]> {
 }
 
 for (const runtime of RUNTIMES) {
-  Deno.test(`recipes, ${runtime}: webhooks.ts folds bursts and forgets no repository`, async () => {
+  Deno.test(`recipes, ${runtime}: webhooks.ts folds bursts and misses no repository`, async () => {
     const lines = await run(runtime, "webhooks.ts");
     assertLess(lines.length, 10); // 40 events cause only two lines, or a few more if the machine stalls
     assertEquals(new Set(lines), new Set(["mirrored acme/web", "mirrored acme/api"]));
   });
 
-  Deno.test(`recipes, ${runtime}: crawler.ts fetches each page once, retries, and lets no host wait for another`, async () => {
+  Deno.test(`recipes, ${runtime}: crawler.ts fetches each page once, retries, and no host delays another`, async () => {
     const lines = await run(runtime, "crawler.ts");
     const blog = ["blog/", ...Array.from({ length: 7 }, (_, i) => `blog/${i + 1}`)];
     assertEquals(
@@ -34,7 +34,7 @@ for (const runtime of RUNTIMES) {
     assertLess(last("shop/"), last("blog/")); // even though most pages of the blog were found earlier
   });
 
-  Deno.test(`recipes, ${runtime}: resync.ts does each feed again and again, after a failure too`, async () => {
+  Deno.test(`recipes, ${runtime}: resync.ts processes each feed again and again, also after a failure`, async () => {
     const lines = await run(runtime, "resync.ts");
     for (const feed of ["news", "weather"]) {
       const syncs = lines.filter((line) => line.startsWith(`${feed}: sync`));
@@ -47,7 +47,7 @@ for (const runtime of RUNTIMES) {
     assert(lines.includes("weather: Error: no answer"));
   });
 
-  Deno.test(`recipes, ${runtime}: file_events.ts handles a file less often than it is written, and as it is at last`, async () => {
+  Deno.test(`recipes, ${runtime}: file_events.ts handles a file less often than it is written, and handles its last state`, async () => {
     const lines = await run(runtime, "file_events.ts");
     const log = lines.filter((line) => line.startsWith("log.txt"));
     assertEquals(log.at(-1), "log.txt has 1000 characters");
@@ -55,7 +55,7 @@ for (const runtime of RUNTIMES) {
     assertEquals(lines.filter((line) => line.startsWith("draft.txt")).at(-1), "draft.txt is gone");
   });
 
-  Deno.test(`recipes, ${runtime}: deploy.ts retries what fails once, and saves what is left for the next start`, async () => {
+  Deno.test(`recipes, ${runtime}: deploy.ts retries items that fail once, and saves the remaining items for the next start`, async () => {
     const lines = await run(runtime, "deploy.ts");
     assertEquals(lines.slice(0, 3).sort(), ["delivered order 1", "delivered order 2", "delivered order 4"]);
     assertEquals(lines.slice(3), [
@@ -65,7 +65,7 @@ for (const runtime of RUNTIMES) {
     ]);
   });
 
-  Deno.test(`recipes, ${runtime}: priorities.ts does what is urgent first, and what became urgent`, async () => {
+  Deno.test(`recipes, ${runtime}: priorities.ts processes urgent items first, also items that became urgent after they were added`, async () => {
     assertEquals(await run(runtime, "priorities.ts"), [
       "index, priority 100", // of equal priorities, "index" became ready before "login"
       "login, priority 100",
@@ -75,13 +75,13 @@ for (const runtime of RUNTIMES) {
     ]);
   });
 
-  Deno.test(`recipes, ${runtime}: backpressure.ts keeps the queue short and ends when all is done`, async () => {
+  Deno.test(`recipes, ${runtime}: backpressure.ts keeps the queue short and ends when all work is done`, async () => {
     const lines = await run(runtime, "backpressure.ts");
     assertEquals(lines, ["record 200: Error: a hiccup", "200 records, at most 10 in the queue"]);
   });
 }
 
-Deno.test("recipes: crawler.ts lets no two requests to a host begin within the interval, also after a stall", async () => {
+Deno.test("recipes: crawler.ts never starts two requests to a host within the interval, also after a stall", async () => {
   using time = new FakeTime();
   const begun: number[] = [];
   const fetchPage = (url: URL | RequestInfo): Promise<Response> => {

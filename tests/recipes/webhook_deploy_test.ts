@@ -14,7 +14,7 @@ const RECIPE = fileURLToPath(new URL("../../examples/recipes/webhook_deploy.ts",
 const REPOSITORIES = [1, 2, 3, 4, 5, 6].map((i) => `acme/${i}`);
 
 for (const runtime of RUNTIMES) {
-  serverTest(`recipes, ${runtime}: webhook_deploy.ts forgets no repository where a worker is replaced`, async () => {
+  serverTest(`recipes, ${runtime}: webhook_deploy.ts misses no repository while a worker is replaced`, async () => {
     await using server = await RedisServer.start();
     const [file, ...options] = await runtimes[runtime]!();
     const env = { ...process.env, WORKQUEUE_REDIS_URL: server.url };

@@ -66,7 +66,7 @@ async function startService(runtime: string, folder: string, grace = 25_000) {
 
 for (const runtime of ["Deno", "Bun"].filter((name) => name in runtimes)) {
   Deno.test({
-    name: `webhook service, ${runtime}: retries, honours Retry-After, gives up, and saves what is left`,
+    name: `webhook service, ${runtime}: retries, honours Retry-After, gives up, and saves the remaining items`,
     ignore: Deno.build.os === "windows", // Windows has no SIGTERM
     fn: async () => {
       let isHanging = false;

@@ -6,24 +6,24 @@ import { parseAddress, showAddress } from "../../packages/redis/connection/addre
 const NOBODY = { username: undefined, password: undefined };
 const LOCAL = { host: "localhost", port: 6379, tls: false, ...NOBODY, database: 0 };
 
-Deno.test("address: what a URL does not say is as Redis has it", () => {
+Deno.test("address: Redis's defaults fill in the parts that a URL omits", () => {
   assertEquals(parseAddress("connect", "redis://localhost"), LOCAL);
   assertEquals(parseAddress("connect", "redis://localhost/"), LOCAL);
 });
 
-Deno.test("address: a URL says where, as whom, which database, and whether by TLS", () => {
+Deno.test("address: a URL sets the server, the user, the database and TLS", () => {
   const { host, port, tls, ...rest } = parseAddress("connect", "rediss://me:p%40ss%2Fw%25rd@example.org:7000/12");
   assertEquals([host, port, tls], ["example.org", 7000, true]);
   assertEquals(rest, { username: "me", password: "p@ss/w%rd", database: 12 });
   assertEquals(parseAddress("connect", "redis://:secret@[::1]"), { ...LOCAL, host: "::1", password: "secret" });
 });
 
-Deno.test("address: what is shown has neither user nor password", () => {
+Deno.test("address: the displayed address has neither user nor password", () => {
   assertEquals(showAddress(parseAddress("connect", "redis://me:secret@example.org:7000/1")), "example.org:7000");
   assertEquals(showAddress(parseAddress("connect", "redis://me:secret@[::1]")), "[::1]:6379");
 });
 
-Deno.test("address: a wrong one is refused, and not shown", () => {
+Deno.test("address: an invalid address is refused, and the error doesn't show it", () => {
   const END = "must end with the host, the port or the number of a database, such as /1: percent-encode the user";
   const wrong: [url: unknown, rule: string][] = [
     ["me:secret", "must begin with redis:// or rediss://, got me://"],

@@ -33,7 +33,7 @@ async function keysOf(cluster: Cluster): Promise<string[]> {
   return await Promise.all(cluster.masters.map(async (master) => `{${await cluster.nameOn(master, "list")}}`));
 }
 
-serverTest("cluster: slots of keys are those of the server, and a guard is in the slot of its key", async () => {
+serverTest("cluster: key slots match those of the server, and a guard is in the slot of its key", async () => {
   await using server = await RedisServer.start({
     args: ["--cluster-enabled", "yes", "--cluster-port", `${await freePort()}`],
   });
@@ -71,7 +71,7 @@ serverTest("cluster: calls and messages go to the node that has the key, over tw
   }
 });
 
-serverTest("cluster: while a slot is moved, no script runs in part, and calls keep their order", async () => {
+serverTest("cluster: while a slot is moved, no script runs partly, and calls keep their order", async () => {
   await using cluster = await Cluster.start();
   const [from, to] = cluster.masters as [RedisServer, RedisServer];
   const [key, other] = await keysOf(cluster) as [string, string];
@@ -101,7 +101,7 @@ serverTest("cluster: while a slot is moved, no script runs in part, and calls ke
   await until(() => heard.includes("4"));
 });
 
-serverTest("cluster: a slot is moved while a ping has no answer: messages are received on the new node", async () => {
+serverTest("cluster: if a slot is moved while a ping is unanswered, messages arrive on the new node", async () => {
   await using cluster = await Cluster.start({ args: ["--enable-debug-command", "yes"] });
   const [from, to] = cluster.masters as [RedisServer, RedisServer];
   const [key] = await keysOf(cluster) as [string];
@@ -132,7 +132,7 @@ serverTest("cluster: a slot is moved while a ping has no answer: messages are re
 
 for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
   serverTest(
-    `cluster: a master gets ${signal}: its replica takes over, and other masters go on meanwhile`,
+    `cluster: when a master gets ${signal}, its replica takes over, and other masters continue meanwhile`,
     async () => {
       await using cluster = await Cluster.start();
       const [key, other] = await keysOf(cluster) as [string, string];
@@ -157,7 +157,7 @@ for (const signal of ["SIGKILL", "SIGSTOP"] as const) {
 }
 
 serverTest(
-  "cluster: a master is killed under a queue: its replica has what was replicated, other queues go on",
+  "cluster: when a queue's master is killed, its replica has the replicated data, and other queues continue",
   async () => {
     await using cluster = await Cluster.start();
     const [first, second] = cluster.masters as [RedisServer, RedisServer];
@@ -200,7 +200,7 @@ serverTest(
   },
 );
 
-serverTest("cluster: a master hands over to its replica: calls and messages follow", async () => {
+serverTest("cluster: when a master hands over to its replica, calls and messages follow", async () => {
   await using cluster = await Cluster.start();
   const [key] = await keysOf(cluster) as [string];
   await using connection = use({ cluster: cluster.urls });
@@ -216,7 +216,7 @@ serverTest("cluster: a master hands over to its replica: calls and messages foll
   assertEquals(await heard.promise, "3");
 });
 
-serverTest("cluster: what is wrong is said", async () => {
+serverTest("cluster: errors say what is wrong", async () => {
   await using server = await RedisServer.start();
   await using alone = await RedisServer.start({
     args: ["--cluster-enabled", "yes", "--cluster-port", `${await freePort()}`],
@@ -242,7 +242,7 @@ serverTest("cluster: what is wrong is said", async () => {
   assertStringIncludes(message, `${start(alone.url)} within 500 ms: node ${new URL(alone.url).host}: `);
 });
 
-serverTest("cluster: a queue and its throttle work, while their slots are moved to and fro", async () => {
+serverTest("cluster: a queue and its throttle work while their slots are moved back and forth", async () => {
   await using cluster = await Cluster.start();
   const [first, second, third] = cluster.masters as [RedisServer, RedisServer, RedisServer];
   const name = await cluster.nameOn(second, "queue");
@@ -323,7 +323,7 @@ serverTest("cluster: a queue and its throttle work, while their slots are moved 
   }
 });
 
-Deno.test("cluster: wrong options are refused, and not shown", () => {
+Deno.test("cluster: wrong options are refused, and the error doesn't show them", () => {
   const wrong: [options: object, rule: string][] = [
     [{ cluster: [] }, "'cluster' must be a list of at least one URL"],
     [{ cluster: "redis://:secret@localhost" }, "'cluster' must be a list of at least one URL"],

@@ -29,24 +29,27 @@ function failure(call: Promise<unknown>): Promise<RedisConnectionError> {
   return assertRejects(() => call, RedisConnectionError);
 }
 
-redisTest("connection: a script gives strings, numbers, null and arrays", async ({ url }) => {
+redisTest("connection: a script returns strings, numbers, null and arrays", async ({ url }) => {
   await using connection = use({ url });
   assertEquals(await connection.run(ECHO, "key", ["a", 2]), ["key", "a", "2", 7, null, ["nested", 1]]);
 });
 
-redisTest("connection: calls of one turn are sent at once, and run in order", async ({ url, call }) => {
-  await using proxy = await RedisProxy.start(url);
-  await using connection = use({ url: proxy.url });
-  const key = uniqueName("list");
-  const numbers = Array.from({ length: 20 }, (_, i) => i + 1);
-  await connection.run(PUSH, key, [0]);
+redisTest(
+  "connection: calls of one turn of the event loop are sent together, and run in order",
+  async ({ url, call }) => {
+    await using proxy = await RedisProxy.start(url);
+    await using connection = use({ url: proxy.url });
+    const key = uniqueName("list");
+    const numbers = Array.from({ length: 20 }, (_, i) => i + 1);
+    await connection.run(PUSH, key, [0]);
 
-  const before = proxy.requests.length;
-  const lengths = await Promise.all(numbers.map((i) => connection.run(PUSH, key, [i])));
-  assertEquals(lengths, numbers.map((i) => i + 1));
-  assertEquals(proxy.requests.length, before + 1);
-  assertEquals(await call("LRANGE", key, "0", "-1"), [0, ...numbers].map(String));
-});
+    const before = proxy.requests.length;
+    const lengths = await Promise.all(numbers.map((i) => connection.run(PUSH, key, [i])));
+    assertEquals(lengths, numbers.map((i) => i + 1));
+    assertEquals(proxy.requests.length, before + 1);
+    assertEquals(await call("LRANGE", key, "0", "-1"), [0, ...numbers].map(String));
+  },
+);
 
 redisTest("connection: a script that the server has forgotten is sent again", async ({ url, call }) => {
   await using connection = use({ url });
@@ -57,15 +60,18 @@ redisTest("connection: a script that the server has forgotten is sent again", as
   assertEquals(await call("LRANGE", key, "0", "-1"), ["1", "2", "3"]);
 });
 
-redisTest("connection: what the server refuses rejects at once, with its error", async ({ url, call }) => {
-  await using connection = use({ url });
-  const key = uniqueName("string");
-  await call("SET", key, "no list");
-  const error = await assertRejects(() => connection.run(PUSH, key, [1], { retry: "always" }), Error, "WRONGTYPE");
-  assert(!(error instanceof RedisConnectionError));
-});
+redisTest(
+  "connection: a call that the server refuses rejects at once with the server's error",
+  async ({ url, call }) => {
+    await using connection = use({ url });
+    const key = uniqueName("string");
+    await call("SET", key, "no list");
+    const error = await assertRejects(() => connection.run(PUSH, key, [1], { retry: "always" }), Error, "WRONGTYPE");
+    assert(!(error instanceof RedisConnectionError));
+  },
+);
 
-serverTest("connection: what memory is too small for rejects at once", async () => {
+serverTest("connection: a call that needs too much memory rejects at once", async () => {
   await using server = await RedisServer.start({ maxmemory: "1" });
   await using connection = use({ url: server.url });
   await assertRejects(() => connection.run(PUSH, "list", [1], { retry: "always" }), Error, "OOM");
@@ -84,7 +90,7 @@ serverTest("connection: calls are queued while the server is away, and then made
 });
 
 serverTest(
-  "connection: a server that was restarted knows some scripts and others not: calls keep their order",
+  "connection: after a restart the server knows only some scripts, and calls keep their order",
   async () => {
     await using server = await RedisServer.start();
     await using connection = use({ url: server.url });
@@ -97,21 +103,24 @@ serverTest(
   },
 );
 
-redisTest("connection: a reply is lost: 'never' rejects, and says that nobody knows", async ({ url, call }) => {
-  await using proxy = await RedisProxy.start(url);
-  await using connection = use({ url: proxy.url });
-  const key = uniqueName("list");
-  await connection.run(PUSH, key, ["first"]);
-  const lost = proxy.loseReply("second");
-  const error = await failure(connection.run(PUSH, key, ["second"]));
-  await lost;
-  assert(error.mayHaveRun);
-  assertStringIncludes(error.message, "it is unknown whether the call took effect");
-  assertEquals(await connection.run(PUSH, key, ["third"]), 3);
-  assertEquals(await call("LRANGE", key, "0", "-1"), ["first", "second", "third"]);
-});
+redisTest(
+  "connection: when a reply is lost, a call with 'never' rejects and says that its effect is unknown",
+  async ({ url, call }) => {
+    await using proxy = await RedisProxy.start(url);
+    await using connection = use({ url: proxy.url });
+    const key = uniqueName("list");
+    await connection.run(PUSH, key, ["first"]);
+    const lost = proxy.loseReply("second");
+    const error = await failure(connection.run(PUSH, key, ["second"]));
+    await lost;
+    assert(error.mayHaveRun);
+    assertStringIncludes(error.message, "it is unknown whether the call took effect");
+    assertEquals(await connection.run(PUSH, key, ["third"]), 3);
+    assertEquals(await call("LRANGE", key, "0", "-1"), ["first", "second", "third"]);
+  },
+);
 
-redisTest("connection: a reply is lost: 'always' makes the call again, before later ones", async (server) => {
+redisTest("connection: when a reply is lost, a call with 'always' is repeated before later calls", async (server) => {
   await using proxy = await RedisProxy.start(server.url);
   await using connection = use({ url: proxy.url });
   const key = uniqueName("list");
@@ -124,20 +133,23 @@ redisTest("connection: a reply is lost: 'always' makes the call again, before la
   assertEquals(await server.call("LRANGE", key, "0", "-1"), ["first", "second", "second", "third"]);
 });
 
-redisTest("connection: a reply is lost: 'marked' lets the script know that it is made again", async ({ url, call }) => {
-  await using proxy = await RedisProxy.start(url);
-  await using connection = use({ url: proxy.url });
-  const key = uniqueName("list");
-  const mark = createScript(`return redis.call("RPUSH", KEYS[1], ARGV[1] .. ARGV[#ARGV])`);
-  await connection.run(mark, key, ["first"], { retry: "marked" });
-  const lost = proxy.loseReply("second");
-  const second = connection.run(mark, key, ["second"], { retry: "marked" });
-  await lost;
-  await second;
-  assertEquals(await call("LRANGE", key, "0", "-1"), ["first0", "second0", "second1"]);
-});
+redisTest(
+  "connection: when a reply is lost, a call with 'marked' tells the script that it is repeated",
+  async ({ url, call }) => {
+    await using proxy = await RedisProxy.start(url);
+    await using connection = use({ url: proxy.url });
+    const key = uniqueName("list");
+    const mark = createScript(`return redis.call("RPUSH", KEYS[1], ARGV[1] .. ARGV[#ARGV])`);
+    await connection.run(mark, key, ["first"], { retry: "marked" });
+    const lost = proxy.loseReply("second");
+    const second = connection.run(mark, key, ["second"], { retry: "marked" });
+    await lost;
+    await second;
+    assertEquals(await call("LRANGE", key, "0", "-1"), ["first0", "second0", "second1"]);
+  },
+);
 
-redisTest("connection: a call that was queued is no second time", async ({ url, call }) => {
+redisTest("connection: a call that was only queued is not marked as repeated", async ({ url, call }) => {
   await using proxy = await RedisProxy.start(url);
   await using connection = use({ url: proxy.url });
   const key = uniqueName("list");
@@ -153,7 +165,7 @@ redisTest("connection: a call that was queued is no second time", async ({ url, 
   assertEquals(await call("LRANGE", key, "0", "-1"), ["a0", "b"]);
 });
 
-redisTest("connection: after the call timeout a call that was not sent rejects, and says why", async ({ url }) => {
+redisTest("connection: an unsent call rejects after the call timeout, and says why", async ({ url }) => {
   await using proxy = await RedisProxy.start(url);
   const { url: nobody } = proxy;
   await proxy[Symbol.asyncDispose]();
@@ -165,7 +177,7 @@ redisTest("connection: after the call timeout a call that was not sent rejects, 
   assert(error.cause instanceof Error);
 });
 
-redisTest("connection: each user has a call timeout of its own", async ({ url }) => {
+redisTest("connection: each user has its own call timeout", async ({ url }) => {
   await using proxy = await RedisProxy.start(url);
   proxy.refuse();
   await using patient = use({ url: proxy.url });
@@ -177,7 +189,7 @@ redisTest("connection: each user has a call timeout of its own", async ({ url })
   assertEquals(await call, 1);
 });
 
-serverTest("connection: after the call timeout a call that was sent to a server that hangs rejects", async () => {
+serverTest("connection: a call sent to a server that hangs rejects after the call timeout", async () => {
   await using server = await RedisServer.start();
   await using patient = use({ url: server.url });
   await using hasty = use({ url: server.url, callTimeout: 50 });
@@ -194,7 +206,7 @@ serverTest("connection: after the call timeout a call that was sent to a server 
   assertEquals(items.filter((item) => item !== "second"), ["first", "last"]);
 });
 
-redisTest("connection: one that is silent is given up, and the call is made on another", async ({ url, call }) => {
+redisTest("connection: a silent connection is given up, and the call is repeated on another", async ({ url, call }) => {
   await using proxy = await RedisProxy.start(url);
   await using connection = use({ url: proxy.url, silence: 30 });
   const key = uniqueName("list");
@@ -285,7 +297,7 @@ serverTest("connection: a channel is waited for while the server runs a third-pa
   assertEquals(await heard.promise, "after");
 });
 
-serverTest("connection: a node of a cluster that does not have the key is named, and what to do", async () => {
+serverTest("connection: the error for a key of another node of a cluster names the node and the fix", async () => {
   await using stack = new AsyncDisposableStack();
   const start = async () => {
     const args = ["--cluster-enabled", "yes", "--cluster-port", `${await freePort()}`];
@@ -307,25 +319,28 @@ serverTest("connection: a node of a cluster that does not have the key is named,
   assert(/^MOVED /.test((error.cause as Error).message));
 });
 
-redisTest("connection: a key that moves to another node of a cluster is a refusal, too", async ({ url }) => {
+redisTest("connection: a key that moves to another node of a cluster is an error, too", async ({ url }) => {
   await using connection = use({ url });
   const ask = createScript(`return redis.error_reply("ASK 866 10.0.0.2:6379")`);
   assertStringIncludes((await failure(connection.run(ask, "list", []))).message, "belong to node 10.0.0.2:6379");
 });
 
-redisTest("connection: a server that does not know the first line of scripts gets them without it", async ({ url }) => {
-  await using connection = use({ url });
-  const reply = "ERR Error compiling script (new function): user_script:1: unexpected symbol near '#'"; // of Redis 6
-  const script = createScript("#!lua flags=allow-oom\nreturn redis.call('RPUSH', KEYS[1], ARGV[1])");
-  const refusing = { ...createScript(`#!lua\nreturn redis.error_reply("${reply}")`), headless: script.headless };
-  const calls = ["a", "b", "c"].map((text) => connection.run(refusing, "list", [text]));
-  assertEquals(await Promise.all(calls), [1, 2, 3]);
-  assertEquals(await connection.run(script, "list", ["d"]), 4);
-  const without = createScript(`return redis.error_reply("${reply}")`);
-  await assertRejects(() => connection.run(without, "list", []), Error, reply);
-});
+redisTest(
+  "connection: a server that does not know the first line of scripts gets them without that line",
+  async ({ url }) => {
+    await using connection = use({ url });
+    const reply = "ERR Error compiling script (new function): user_script:1: unexpected symbol near '#'"; // of Redis 6
+    const script = createScript("#!lua flags=allow-oom\nreturn redis.call('RPUSH', KEYS[1], ARGV[1])");
+    const refusing = { ...createScript(`#!lua\nreturn redis.error_reply("${reply}")`), headless: script.headless };
+    const calls = ["a", "b", "c"].map((text) => connection.run(refusing, "list", [text]));
+    assertEquals(await Promise.all(calls), [1, 2, 3]);
+    assertEquals(await connection.run(script, "list", ["d"]), 4);
+    const without = createScript(`return redis.error_reply("${reply}")`);
+    await assertRejects(() => connection.run(without, "list", []), Error, reply);
+  },
+);
 
-serverTest("connection: while the server has no place left, calls are queued", async () => {
+serverTest("connection: while the server accepts no more connections, calls are queued", async () => {
   await using server = await RedisServer.start({ args: ["--maxclients", "1"] });
   const other = createClient({ url: server.url });
   await other.connect();
@@ -336,7 +351,7 @@ serverTest("connection: while the server has no place left, calls are queued", a
   assertEquals(await call, 1);
 });
 
-redisTest("connection: after it was lost, those who must know come first", async ({ url, call }) => {
+redisTest("connection: after a reconnect, calls of onReconnect come before all others", async ({ url, call }) => {
   await using proxy = await RedisProxy.start(url);
   await using connection = use({ url: proxy.url });
   const key = uniqueName("list");
@@ -356,25 +371,28 @@ redisTest("connection: after it was lost, those who must know come first", async
   assertEquals(restored.length, 1);
 });
 
-redisTest("connection: what comes first is not made again on the next connection, but anew", async ({ url, call }) => {
-  await using proxy = await RedisProxy.start(url);
-  await using connection = use({ url: proxy.url });
-  const key = uniqueName("list");
-  await connection.run(PUSH, key, ["first"]);
-  const restored: Promise<unknown>[] = [];
-  connection.onReconnect(key, () => {
-    restored.push(connection.run(PUSH, key, [`restored ${restored.length + 1}`], { retry: "always" }));
-    restored.at(-1)!.catch(() => {});
-  });
-  const lost = proxy.loseReply("restored 1");
-  proxy.dropAll();
-  await lost;
-  await connection.run(PUSH, key, ["second"], { retry: "always" });
-  assert((await failure(restored[0]!)).mayHaveRun);
-  assertEquals(await call("LRANGE", key, "0", "-1"), ["first", "restored 1", "restored 2", "second"]);
-});
+redisTest(
+  "connection: a call of onReconnect is not repeated on the next connection, but made anew",
+  async ({ url, call }) => {
+    await using proxy = await RedisProxy.start(url);
+    await using connection = use({ url: proxy.url });
+    const key = uniqueName("list");
+    await connection.run(PUSH, key, ["first"]);
+    const restored: Promise<unknown>[] = [];
+    connection.onReconnect(key, () => {
+      restored.push(connection.run(PUSH, key, [`restored ${restored.length + 1}`], { retry: "always" }));
+      restored.at(-1)!.catch(() => {});
+    });
+    const lost = proxy.loseReply("restored 1");
+    proxy.dropAll();
+    await lost;
+    await connection.run(PUSH, key, ["second"], { retry: "always" });
+    assert((await failure(restored[0]!)).mayHaveRun);
+    assertEquals(await call("LRANGE", key, "0", "-1"), ["first", "restored 1", "restored 2", "second"]);
+  },
+);
 
-serverTest("connection: what comes first is not made again after a replica has refused it", async () => {
+serverTest("connection: a call of onReconnect is not repeated after a replica has refused it", async () => {
   await using server = await RedisServer.start();
   await using connection = use({ url: server.url });
   await connection.run(PUSH, "list", ["first"]);
@@ -395,7 +413,7 @@ serverTest("connection: what comes first is not made again after a replica has r
   assertEquals(list, ["first", `one ${rounds}`, `other ${rounds}`, "second"]);
 });
 
-redisTest("connection: a channel is heard until the end of the subscription", async (server) => {
+redisTest("connection: messages of a channel arrive until the subscription ends", async (server) => {
   await using connection = use({ url: server.url });
   await using other = use({ url: server.url });
   const channel = uniqueName("channel");
@@ -418,7 +436,7 @@ redisTest("connection: a channel is heard until the end of the subscription", as
 });
 
 redisTest(
-  "connection: a process that was busy reads what came meanwhile before it gives a connection up",
+  "connection: a process that was busy reads pending data before it gives a connection up",
   async (server) => {
     const silence = 150; // on a busy machine, an answer may take tens of milliseconds
     await using connection = use({ url: server.url, silence });
@@ -433,7 +451,7 @@ redisTest(
   },
 );
 
-serverTest("connection: a server that refuses to answer a ping is there all the same", async () => {
+serverTest("connection: a server that refuses to answer a ping counts as alive", async () => {
   await using server = await RedisServer.start();
   await server.call("ACL", "SETUSER", "default", "-ping");
   await using connection = use({ url: server.url, silence: 200 });
@@ -444,7 +462,7 @@ serverTest("connection: a server that refuses to answer a ping is there all the 
   assertEquals(resumed, 0);
 });
 
-serverTest("connection: a subscription survives a restart, and says that messages may have been lost", async () => {
+serverTest("connection: a subscription survives a restart, and reports that messages may have been lost", async () => {
   await using server = await RedisServer.start();
   await using connection = use({ url: server.url });
   const resumed = Promise.withResolvers<void>();
@@ -467,7 +485,7 @@ redisTest("connection: a channel is waited for until the call timeout", async ({
   await subscribed;
 });
 
-redisTest("connection: users of one server share one, and the last of them closes it", async ({ url }) => {
+redisTest("connection: users of one server share a connection, and the last one closes it", async ({ url }) => {
   await using proxy = await RedisProxy.start(url);
   const key = uniqueName("list");
   const [one, other] = [connect("connect", { url: proxy.url }), connect("connect", { url: proxy.url })];
@@ -487,7 +505,7 @@ redisTest("connection: users of one server share one, and the last of them close
   assertEquals(proxy.connections, 3);
 });
 
-redisTest("connection: who gives it back is answered what was asked, and asks no more", async ({ url }) => {
+redisTest("connection: a user that leaves gets its outstanding replies, and can't make more calls", async ({ url }) => {
   const connection = connect("connect", { url });
   const key = uniqueName("list");
   const call = connection.run(PUSH, key, [1]);
@@ -523,7 +541,7 @@ serverTest("connection: a URL names user, password and database; a password is n
   }
 });
 
-serverTest("connection: a server that only refuses, and hangs up, is not dialed in a hurry", async () => {
+serverTest("connection: a server that only refuses and hangs up is not redialed in a tight loop", async () => {
   await using server = await RedisServer.start({ args: ["--requirepass", "secret"] });
   await using proxy = await RedisProxy.start(server.url);
   await using connection = use({ url: proxy.url });

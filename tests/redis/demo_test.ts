@@ -5,7 +5,7 @@ import { ended, interrupt, isLeft, startDemo } from "../demos.ts";
 import { serverTest } from "./redis_tests.ts";
 import { RedisServer } from "./server.ts";
 
-serverTest("demo: a worker is killed, and every photo is done", async () => {
+serverTest("demo: a worker is killed, and every photo is still processed", async () => {
   const demo = startDemo("redis");
   const { code, stdout, stderr } = await ended(demo);
   assertEquals(code, 0, stdout + stderr);
@@ -27,17 +27,17 @@ serverTest("demo: a worker is killed, and every photo is done", async () => {
   assertMatch(stdout, /^orders done: +11, and 0 are still given up$/m);
 });
 
-serverTest("demo: Ctrl-C leaves no process", async () => {
+serverTest("demo: Ctrl-C leaves no process behind", async () => {
   assertEquals(await interrupt(startDemo("redis"), "works on"), 130);
 });
 
-serverTest("demo: Ctrl-C leaves nothing on a server that was given", async () => {
+serverTest("demo: Ctrl-C leaves no data on a given server", async () => {
   await using server = await RedisServer.start();
   assertEquals(await interrupt(startDemo("redis", { WORKQUEUE_REDIS_URL: server.url }), "works on"), 130);
   assertEquals(await server.call("KEYS", "*"), []);
 });
 
-Deno.test("demo: without a server, it says in one line how to get one", async () => {
+Deno.test("demo: without a server, one line says how to get one", async () => {
   const { code, stdout, stderr } = await ended(startDemo("redis", { WORKQUEUE_REDIS_SERVER: "no-such-server" }));
   assertEquals([code, stdout], [1, ""]);
   assertMatch(

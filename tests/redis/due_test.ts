@@ -63,7 +63,7 @@ function dueTest(name: string, run: (bench: Bench, messages: Messages) => Promis
   });
 }
 
-dueTest("of many processes two are woken, the second for 50 ms later", async (bench, messages) => {
+dueTest("of many idle processes, two are woken, the second one 50 ms later", async (bench, messages) => {
   await messages.idle(...Array.from({ length: 500 }, (_, i) => `${i}`));
   await bench.addAfter(1000, "a");
   assertEquals(await messages.read(), ["0: 1000", "1: 1050"]);
@@ -73,7 +73,7 @@ dueTest("of many processes two are woken, the second for 50 ms later", async (be
   assertEquals(await messages.read(), ["0: 300", "1: 350"]);
 });
 
-dueTest("who takes what is due leaves the next to others", async (bench, messages) => {
+dueTest("a process that takes due items leaves the next ones to others", async (bench, messages) => {
   await messages.idle("one", "two", "three");
   await bench.addAfter(1000, "a", "b");
   await messages.read();
@@ -90,28 +90,34 @@ dueTest("who takes what is due leaves the next to others", async (bench, message
   assertEquals(await messages.read(), ["two: 500", "one: 550"]);
 });
 
-dueTest("a process that goes idle looks itself if it is one of the two", async (bench, messages) => {
-  await bench.addAfter(1000, "a");
-  const pauses: (number | undefined)[] = [];
-  for (const owner of ["one", "two", "three"]) pauses.push((await bench.take(owner)).pauseMs);
-  assertEquals(pauses.map((pause) => pause && Math.round(pause)), [1000, 1050, undefined]);
-  await messages.idle("one");
-  assertEquals((await bench.take("one")).pauseMs?.toFixed(), "1000", "it keeps its place");
-});
-
-dueTest("another one is woken when one of the two leaves, or is gone", async (bench, messages) => {
-  await messages.idle("one", "two", "three", "four");
-  await bench.addAfter(1000, "a");
-  await messages.read();
-  await bench.engine.leave("process of one", "one");
-  assertEquals(await messages.read(), ["two: 1000", "three: 1050"]);
-  await messages.kill("two");
-  await bench.addAfter(500, "b");
-  assertEquals(await messages.read(), ["three: 500", "four: 550"]);
-});
+dueTest(
+  "an idle process checks for due items by itself only if it is one of the two processes that check",
+  async (bench, messages) => {
+    await bench.addAfter(1000, "a");
+    const pauses: (number | undefined)[] = [];
+    for (const owner of ["one", "two", "three"]) pauses.push((await bench.take(owner)).pauseMs);
+    assertEquals(pauses.map((pause) => pause && Math.round(pause)), [1000, 1050, undefined]);
+    await messages.idle("one");
+    assertEquals((await bench.take("one")).pauseMs?.toFixed(), "1000", "it keeps its place");
+  },
+);
 
 dueTest(
-  "a retry that is blocked while its key is processing has the two look when there is budget",
+  "another process is woken when one of the two processes that check leaves or disappears",
+  async (bench, messages) => {
+    await messages.idle("one", "two", "three", "four");
+    await bench.addAfter(1000, "a");
+    await messages.read();
+    await bench.engine.leave("process of one", "one");
+    assertEquals(await messages.read(), ["two: 1000", "three: 1050"]);
+    await messages.kill("two");
+    await bench.addAfter(500, "b");
+    assertEquals(await messages.read(), ["three: 500", "four: 550"]);
+  },
+);
+
+dueTest(
+  "for a retry that is blocked while its key is processing, the two processes check when there is budget",
   async (bench, messages) => {
     await bench.engine.limitRetries({ ratio: 0, minRate: 10 });
     await addRateLimited(bench.engine, { key: "a", payload: "" });
@@ -132,7 +138,7 @@ dueTest(
 );
 
 dueTest(
-  "a process that did not look although it was woken is woken once more, and so is the next",
+  "a process that was woken and did not check is woken once more, and so is the next one",
   async (bench, messages) => {
     await messages.idle("lost", "two", "three");
     await bench.addAfter(1000, "a");
@@ -147,7 +153,7 @@ dueTest(
 );
 
 engineTest(
-  "due: two idle processes look often enough for short leases to end, also of owners to come",
+  "due: two idle processes check often enough to end short leases, also leases of later owners",
   async (bench) => {
     const pauses: (number | undefined)[] = [];
     for (const owner of ["one", "two", "three"]) pauses.push((await bench.take(owner)).pauseMs);
@@ -156,16 +162,19 @@ engineTest(
   { leaseDuration: 3000 },
 );
 
-dueTest("nobody is woken while the queue is paused, and all are woken by the resume", async (bench, messages) => {
-  await messages.idle("one", "two", "three");
-  await bench.engine.pause();
-  await bench.addAfter(1000, "a");
-  assertEquals(await messages.read(), []);
-  await bench.engine.resume();
-  assertEquals(new Set(await messages.read()), new Set(["one: now", "two: now", "three: now"]));
-});
+dueTest(
+  "due: no process is woken while the queue is paused, and resuming wakes all of them",
+  async (bench, messages) => {
+    await messages.idle("one", "two", "three");
+    await bench.engine.pause();
+    await bench.addAfter(1000, "a");
+    assertEquals(await messages.read(), []);
+    await bench.engine.resume();
+    assertEquals(new Set(await messages.read()), new Set(["one: now", "two: now", "three: now"]));
+  },
+);
 
-redisTest("due: queues that want nothing any more leave a delayed item to others", async ({ url }) => {
+redisTest("due: queues that no longer want items leave a delayed item to others", async ({ url }) => {
   const name = uniqueName("queue");
   await using stack = new AsyncDisposableStack();
   const aborts: AbortController[] = [];
@@ -193,7 +202,7 @@ redisTest("due: queues that want nothing any more leave a delayed item to others
 });
 
 serverTest(
-  "rule 15: an item with a delay costs two publishes and two looks, however many queues are idle",
+  "rule 15: an item with a delay costs two publishes and two checks, however many queues are idle",
   async () => {
     await using server = await RedisServer.start();
     const name = uniqueName("queue");

@@ -33,7 +33,7 @@ async function lose(bench: Bench): Promise<void> {
 }
 
 engineTest(
-  "a server's clock that goes back a little stands still, and what is shown is without an offset",
+  "if a server's clock goes back a little, the queue's time stands still, and displayed times have no offset",
   async (bench) => {
     await bench.addAfter(1000, "a");
     bench.jump(-90);
@@ -48,7 +48,7 @@ engineTest(
   },
 );
 
-engineTest("what is due at the same microsecond comes in the order of the adds, whatever the names", async (bench) => {
+engineTest("items due at the same microsecond come in the order of the adds, whatever their names", async (bench) => {
   // The queue's time advances by one microsecond each time it is read and each time a key is added.
   for (const [i, key] of ["d", "b", "c", "a"].entries()) await bench.addAfter(10 - i * 0.002, key);
   const { delayedEntries } = await bench.engine.snapshot(10);
@@ -57,7 +57,7 @@ engineTest("what is due at the same microsecond comes in the order of the adds, 
   assertEquals(keysOf(await bench.take("o", 4)), ["d", "b", "c", "a"]);
 });
 
-engineTest("an end that is sent again is answered as the first time, unless the lease was lost", async (bench) => {
+engineTest("an outcome that is sent again gets the first reply, unless the lease was lost", async (bench) => {
   await bench.add("a", "b");
   const { taken: [a, b] } = await bench.take("o", 2);
   assertEquals(await bench.finish("a", a!.token, "retry"), true);
@@ -69,7 +69,7 @@ engineTest("an end that is sent again is answered as the first time, unless the 
 });
 
 engineTest(
-  "a process that takes items gets payloads once there are some in the queue, and that is stored",
+  "a process that takes items gets payloads once the queue has some, and the queue stores this fact",
   async (bench) => {
     const payloads = () => bench.stored("HGET", "meta", "payloads");
     const take = async () => (await bench.take("o", 5)).taken.map(({ key, payload }) => [key, payload]);
@@ -94,7 +94,7 @@ engineTest(
   },
 );
 
-engineTest("any end of the work but an early return clears a key of its stalls", async (bench) => {
+engineTest("every outcome except an early return resets the stalls of a key", async (bench) => {
   for (const kind of ["done", "succeeded", "retry", "requeueAfter", "givenUp"] as const) {
     await bench.add("a");
     await bench.take("gone");
@@ -108,11 +108,11 @@ engineTest("any end of the work but an early return clears a key of its stalls",
 });
 
 redisTest(
-  "engine: whatever owners do, no key has two of them, none is lost, and what is over does not count",
+  "engine: whatever owners do, no key has two owners or is lost, and finished keys no longer count",
   ({ url }) => checkRedisOwners(url, { runs: RUNS, seed: given === undefined ? 0 : Math.floor(Math.random() * 1e6) }),
 );
 
-engineTest("given-up keys that are dropped, and failures that are forgotten, leave nothing behind", async (bench) => {
+engineTest("dropped given-up keys and forgotten failures leave nothing behind", async (bench) => {
   await bench.engine.keepGivenUp({ max: 1, maxAge: undefined });
   await bench.add("a", "b", "c");
   const { taken } = await bench.take("o", 3);
@@ -148,7 +148,7 @@ engineTest("retries that are done, canceled, promoted or replaced leave nothing 
   }
 });
 
-engineTest("a redrive calls an idle process at once", async (bench) => {
+engineTest("a redrive wakes an idle process at once", async (bench) => {
   await bench.add("a", "b");
   const { taken } = await bench.take("o", 2);
   const end = { kind: "givenUp", why: "terminal", reason: "no" } as const;

@@ -11,7 +11,7 @@ import { redisTest, uniqueName } from "./redis_tests.ts";
 /** URL of a port on which no server listens. */
 const NOWHERE = "redis://127.0.0.1:1";
 
-Deno.test("errors: options that a queue on Redis cannot have: WQ_ARGUMENT", () => {
+Deno.test("errors: options that a queue on Redis can't have: WQ_ARGUMENT", () => {
   for (
     const options of [
       { name: "q", url: "http://localhost" },
@@ -26,7 +26,7 @@ Deno.test("errors: options that a queue on Redis cannot have: WQ_ARGUMENT", () =
   }
 });
 
-Deno.test("errors: a limiter that gives no delay: WQ_LIMITER", () => {
+Deno.test("errors: a limiter without a valid delay: WQ_LIMITER", () => {
   const jitter = { type: "jitter", limiter: { type: "exponential", baseDelay: 1, maxDelay: 1 }, spread: 0.5 } as const;
   const plan = planLimiter("plan", limiters.describe(jitter), { random: () => 2 });
   const failed = { key: "a", item: "a", isReadable: true, minDelay: 0 };
@@ -39,7 +39,7 @@ Deno.test("errors: no server: WQ_CONNECTION", async () => {
   assertEquals(code satisfies ErrorCode, "WQ_CONNECTION");
 });
 
-redisTest("errors: calls that make no sense: WQ_ARGUMENT", async ({ url }) => {
+redisTest("errors: invalid calls: WQ_ARGUMENT", async ({ url }) => {
   await using opened = open(url, uniqueName("errors"));
   const { queue } = opened;
   for (
@@ -56,27 +56,30 @@ redisTest("errors: calls that make no sense: WQ_ARGUMENT", async ({ url }) => {
   ) assertEquals(codeOf(await assertRejects(call, TypeError)), "WQ_ARGUMENT");
 });
 
-redisTest("errors: addAll of what isn't an iterable of items: WQ_ARGUMENT, and nothing is added", async ({ url }) => {
-  await using opened = open(url, uniqueName("errors"));
-  const { queue } = opened;
-  const asynchronous = (async function* () {
-    yield "a";
-  })();
-  for (const items of ["ab", undefined, null, 5, {}, { length: 1, 0: "a" }, Promise.resolve(["a"]), asynchronous]) {
-    const message = "Cannot add items: 'items' must be an iterable of items, got ";
-    const error = await assertRejects(() => queue.addAll(items as never), Error, message);
-    assertEquals(codeOf(error), "WQ_ARGUMENT");
-  }
-  assertEquals((await queue.counts()).ready, 0);
-  await queue.addAll(new Set(["a"]));
-  await queue.addAll((function* () {
-    yield "b";
-  })());
-  assertEquals((await queue.counts()).ready, 2);
-});
+redisTest(
+  "errors: addAll of something that isn't an iterable of items: WQ_ARGUMENT, and nothing is added",
+  async ({ url }) => {
+    await using opened = open(url, uniqueName("errors"));
+    const { queue } = opened;
+    const asynchronous = (async function* () {
+      yield "a";
+    })();
+    for (const items of ["ab", undefined, null, 5, {}, { length: 1, 0: "a" }, Promise.resolve(["a"]), asynchronous]) {
+      const message = "Cannot add items: 'items' must be an iterable of items, got ";
+      const error = await assertRejects(() => queue.addAll(items as never), Error, message);
+      assertEquals(codeOf(error), "WQ_ARGUMENT");
+    }
+    assertEquals((await queue.counts()).ready, 0);
+    await queue.addAll(new Set(["a"]));
+    await queue.addAll((function* () {
+      yield "b";
+    })());
+    assertEquals((await queue.counts()).ready, 2);
+  },
+);
 
 redisTest(
-  "errors: a lost queue: WQ_DATA_LOST, and WQ_LEASE_LOST, as the reason of a signal and for an outcome",
+  "errors: a lost queue: WQ_DATA_LOST, and WQ_LEASE_LOST as the reason of a signal and for an outcome",
   async ({ url, call }) => {
     await using opened = open(url, uniqueName("errors"), { leaseDuration: 300 });
     const { queue, errors } = opened;

@@ -21,7 +21,7 @@ async function fail(bench: Bench, key: string, reason: string): Promise<void> {
 
 const errorOf = (bench: Bench, key: string) => bench.stored("HGET", "errors", key);
 
-engineTest("the error of the last failure that had one is kept", async (bench) => {
+engineTest("the error of the last failure that had an error is kept", async (bench) => {
   await fail(bench, "a", "first");
   await fail(bench, "a", "second");
   assertEquals(await errorOf(bench, "a"), "second");
@@ -41,7 +41,7 @@ for (const kind of ["succeeded", "requeueAfter", "givenUp", "forget"] as const) 
   });
 }
 
-engineTest("what is done and leaves its failures leaves its error, and so does what is handed back", async (bench) => {
+engineTest("a done or handed-back key that keeps its failures keeps its error", async (bench) => {
   for (const kind of ["done", "handedBack"] as const) {
     await fail(bench, "a", kind);
     await bench.engine.promoteDelayed("a");
@@ -51,7 +51,7 @@ engineTest("what is done and leaves its failures leaves its error, and so does w
   }
 });
 
-engineTest("an end that does not count leaves no error", async (bench) => {
+engineTest("a second outcome of a lease stores no error", async (bench) => {
   await bench.add("a");
   const { taken: [a] } = await bench.take("o");
   await bench.finish("a", a!.token);
@@ -60,7 +60,7 @@ engineTest("an end that does not count leaves no error", async (bench) => {
   assertEquals(await bench.stored("EXISTS", "errors"), 0);
 });
 
-engineTest("errors of failures that are over go with them, also of keys that are not retried", async (bench) => {
+engineTest("forgotten failures take their errors with them, also for keys that are not retried", async (bench) => {
   const limiter = limiters.describe({ type: "exponential", baseDelay: 1, maxDelay: 1 });
   bench.engine.limiter = planLimiter("test", limiter, { forgetAfter: 1000 });
   for (let round = 0; round < 5; round++) {
@@ -73,7 +73,7 @@ engineTest("errors of failures that are over go with them, also of keys that are
   }
 });
 
-engineTest("an error of failures that are over is not that of a failure without one", async (bench) => {
+engineTest("a failure without an error doesn't get the error of forgotten failures", async (bench) => {
   const limiter = limiters.describe({ type: "exponential", baseDelay: 1, maxDelay: 1 });
   bench.engine.limiter = planLimiter("test", limiter, { forgetAfter: 1000 });
   await fail(bench, "a", "long ago");
@@ -82,7 +82,7 @@ engineTest("an error of failures that are over is not that of a failure without 
   assertEquals(await errorOf(bench, "a"), null);
 });
 
-engineTest("errors that a process of an older release leaves behind are bounded", async (bench) => {
+engineTest("errors left behind by processes of an older release are bounded", async (bench) => {
   for (let round = 0; round < 6; round++) {
     for (let i = 0; i < 30; i++) await fail(bench, `${round}-${i}`, "bad");
     const keys = Array.from({ length: 30 }, (_, i) => `${round}-${i}`);
@@ -116,20 +116,23 @@ function redisQueueTest(
   });
 }
 
-redisQueueTest("a pool records those of its handlers, and none of what asks to come again", async (open, stored) => {
-  await using queue = open();
-  const pool = runWorkers(queue, (item) => {
-    if (item === "again") return { requeue: true };
-    if (item === "hopeless") throw new TerminalError("never");
-    throw new Error(`no ${item}\n    at all`);
-  }, { onError() {} });
-  await queue.addAll(["a", "again", "hopeless"]);
-  while ((await queue.counts()).delayed < 2);
-  assertEquals(await stored("errors"), ["a", "Error: no a     at all"]);
-  await pool.stop();
-});
+redisQueueTest(
+  "a pool records its handlers' errors, and none for items that ask for another attempt",
+  async (open, stored) => {
+    await using queue = open();
+    const pool = runWorkers(queue, (item) => {
+      if (item === "again") return { requeue: true };
+      if (item === "hopeless") throw new TerminalError("never");
+      throw new Error(`no ${item}\n    at all`);
+    }, { onError() {} });
+    await queue.addAll(["a", "again", "hopeless"]);
+    while ((await queue.counts()).delayed < 2);
+    assertEquals(await stored("errors"), ["a", "Error: no a     at all"]);
+    await pool.stop();
+  },
+);
 
-redisQueueTest("who cannot read an item says so", async (open, stored) => {
+redisQueueTest("a process that can't read an item records that as the error", async (open, stored) => {
   await using other = open();
   await other.add("a");
   await using queue = open({ keyOf: (item) => item });
@@ -140,7 +143,7 @@ redisQueueTest("who cannot read an item says so", async (open, stored) => {
   assertStringIncludes(error!, "it was added by a process without 'keyOf'");
 });
 
-redisQueueTest("a lease that is finished by hand keeps or drops that of the pool before", async (open, stored) => {
+redisQueueTest("a lease that is finished by hand keeps or drops the pool's earlier error", async (open, stored) => {
   await using queue = open();
   const pool = runWorkers(queue, () => Promise.reject(new Error("bad")), { onError() {} });
   await queue.add("a");

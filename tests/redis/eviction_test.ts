@@ -40,7 +40,7 @@ serverTest("eviction: any policy but noeviction is reported once for all queues 
   assertEquals(await reportedOn({ url: server.url }), []);
 });
 
-serverTest("eviction: a process that only waits for work reports it, too", async () => {
+serverTest("eviction: a process that only waits for work reports the policy, too", async () => {
   await using server = await RedisServer.start({ args: ["--maxmemory-policy", "allkeys-random"] });
   const reported = Promise.withResolvers<unknown>();
   await using queue = createRedisQueue({ name: "q", url: server.url, onQueueError: reported.resolve });
@@ -48,7 +48,7 @@ serverTest("eviction: a process that only waits for work reports it, too", async
   assertEquals(String(await reported.promise), warning(server, "allkeys-random"));
 });
 
-serverTest("eviction: CONFIG is not needed, and where INFO is forbidden as well, nothing is reported", async () => {
+serverTest("eviction: CONFIG is not needed, and if INFO is forbidden as well, nothing is reported", async () => {
   await using server = await RedisServer.start({ args: ["--maxmemory-policy", "allkeys-lru"] });
   const user = async (...rights: string[]) => {
     await server.call("ACL", "SETUSER", "worker", "reset", "on", ">password", "~*", "&*", "+@all", ...rights);

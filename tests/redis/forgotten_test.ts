@@ -32,7 +32,7 @@ const done = async (queue: RedisQueue, ...items: string[]) => {
   }
 };
 
-redisTest("forgotten: meta of a drained queue expires after 30 days", async (server) => {
+redisTest("forgotten: the metadata of a drained queue expires after 30 days", async (server) => {
   const name = uniqueName("forgotten");
   const queue = createRedisQueue({ name, url: server.url });
   const pool = runWorkers(queue, () => {});
@@ -43,7 +43,7 @@ redisTest("forgotten: meta of a drained queue expires after 30 days", async (ser
   await assertEnds(server, name, ["meta"]);
 });
 
-redisTest("forgotten: every key that any feature leaves expires", async (server) => {
+redisTest("forgotten: every key left behind by any feature expires", async (server) => {
   const name = uniqueName("forgotten");
   const options = {
     discipline: { type: "fair", separator: "/", maxPerGroup: 2, weights: { a: 2 }, by: "time" },
@@ -74,7 +74,7 @@ redisTest("forgotten: every key that any feature leaves expires", async (server)
   for (const [key, end] of Object.entries(ends)) assert(end > 0 && end <= 30 * DAY, `${key} expires after ${end} s`);
 });
 
-redisTest("forgotten: no key expires while the queue has an item of any kind, or is paused", async (server) => {
+redisTest("forgotten: no key expires while the queue has items of any kind or is paused", async (server) => {
   const fair = { type: "fair", separator: "/" } as const;
   const KEEPS: Record<string, (queue: RedisQueue) => Promise<unknown>> = {
     "a ready item": (queue) => queue.add("a/1"),
@@ -114,7 +114,7 @@ redisTest("forgotten: idle workers keep the keys of their queue", async (server)
 });
 
 redisTest(
-  "forgotten: a process that calls after that puts its definition in force, and reports no loss",
+  "forgotten: a later process puts its definition in force, and reports no loss",
   async (server) => {
     const name = uniqueName("forgotten");
     const discipline = { type: "fair", separator: "/", maxPerGroup: 1 } as const;
@@ -130,7 +130,7 @@ redisTest(
   },
 );
 
-redisTest("forgotten: the time is stored, for processes without the option too", async (server) => {
+redisTest("forgotten: the time is stored, so it also applies to processes without the option", async (server) => {
   const name = uniqueName("forgotten");
   await using one = open(server.url, name, { forgetQueuesAfter: "1h" });
   await one.queue.counts();

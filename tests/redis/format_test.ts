@@ -135,7 +135,7 @@ redisTest("format: every script refuses another format before it does anything",
   assertEquals(await stored(name, call), before);
 });
 
-redisTest("format: once the old keys are deleted, the same process goes on", async ({ url, call }) => {
+redisTest("format: once the old keys are deleted, the same process continues", async ({ url, call }) => {
   const name = uniqueName("format");
   await store(name, call);
   await using opened = open(url, name);

@@ -31,13 +31,13 @@ function gatesOf(throttle: unknown, named: object = {}): string[] {
   });
 }
 
-Deno.test("gates: a throttle with a name has keys of its own, any other those of its queue", () => {
+Deno.test("gates: a named throttle has keys under its name, and any other throttle has keys of its queue", () => {
   assertEquals(gatesOf("api"), ["permits workqueue:{throttle:api} 3"]);
   assertEquals(gatesOf("paced"), ["tokens workqueue:{throttle:paced} 5 5 false"]);
   assertEquals(gatesOf({ type: "concurrency", limit: 2 }), ["permits workqueue:{q}:throttle 2"]);
 });
 
-Deno.test("gates: tokens come first, and each part of an all-of has its place", () => {
+Deno.test("gates: buckets come first, and each part of an all-of has its own place", () => {
   const inner = { type: "all-of", throttles: [{ rate: 2, burst: 1 }, "api"] };
   assertEquals(
     gatesOf({ type: "all-of", throttles: [{ type: "concurrency", limit: 9 }, "both", "api"] }, { both: inner }),
@@ -49,7 +49,7 @@ Deno.test("gates: tokens come first, and each part of an all-of has its place", 
   );
 });
 
-Deno.test("gates: there are none for what each process has, and for buckets whose tokens come with the items", () => {
+Deno.test("gates: there are no gates for throttles that each process has for itself, and for buckets whose tokens come with the items", () => {
   for (const type of ["aimd", "gradient", "breaker", "custom"]) {
     assertEquals(gatesOf({ type, ...(type === "aimd" || type === "gradient" ? { max: 5 } : {}) }), [], type);
   }

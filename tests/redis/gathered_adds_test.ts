@@ -44,14 +44,14 @@ function engineWith(
 
 const entries = (...keys: string[]) => keys.map((key) => ({ key, payload: "" }));
 
-Deno.test("gathered adds: those of one turn of the event loop are one call, in their order", async () => {
+Deno.test("gathered adds: adds of one turn of the event loop are one call, in their order", async () => {
   const { engine, calls } = engineWith();
   await Promise.all([engine.add(entries("a")), engine.add(entries("b", "c")), engine.add(entries("d"))]);
   await engine.add(entries("e"));
   assertEquals(calls, ["add a b c d", "add e"]);
 });
 
-Deno.test("gathered adds: what is called in between comes in between, and so do other delays", async () => {
+Deno.test("gathered adds: calls and other delays between two adds keep their place in the order", async () => {
   const { engine, calls } = engineWith();
   await Promise.all([
     engine.add(entries("a")),
@@ -65,14 +65,14 @@ Deno.test("gathered adds: what is called in between comes in between, and so do 
   assertEquals(calls, ["add a", "cancelDelayed b", "add c", "add d e", "add f", "forget g"]);
 });
 
-Deno.test("gathered adds: one call adds no more than 200", async () => {
+Deno.test("gathered adds: one call adds at most 200 items", async () => {
   const { engine, calls } = engineWith();
   const many = Array.from({ length: 120 }, (_, i) => `${i}`);
   await Promise.all([engine.add(entries(...many)), engine.add(entries(...many)), engine.add(entries("last"))]);
   assertEquals(calls.map((call) => call.split(" ").length - 1), [120, 121]);
 });
 
-Deno.test("gathered adds: all reject when their call fails, and the next is not", async () => {
+Deno.test("gathered adds: if a call fails, all of its adds reject, and the next call works", async () => {
   let failures = 1;
   const { engine } = engineWith(() => failures-- > 0 ? Promise.reject(new Error("full")) : Promise.resolve(0));
   const adds = [engine.add(entries("a")), engine.add(entries("b"))];

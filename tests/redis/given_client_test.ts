@@ -56,7 +56,7 @@ const CLIENTS: Record<string, (url: string) => Promise<{ client: RedisClient; cl
 };
 
 for (const [name, create] of Object.entries(CLIENTS)) {
-  redisTest(`${name}: calls run in order, replies are what they are by a URL`, async ({ url, call }) => {
+  redisTest(`${name}: calls run in order, and replies are the same as with a URL`, async ({ url, call }) => {
     const { client, close } = await create(url);
     const connection = connect("connect", { client });
     assertEquals(connection.address, new URL(url).host);
@@ -96,7 +96,7 @@ for (const [name, create] of Object.entries(CLIENTS)) {
     close();
   });
 
-  redisTest(`${name}: what was not sent when the connection broke is sent once`, async ({ url, call }) => {
+  redisTest(`${name}: a call that was not sent when the connection broke is sent once`, async ({ url, call }) => {
     await using proxy = await RedisProxy.start(url);
     const { client, close } = await create(proxy.url);
     const connection = connect("connect", { client });
@@ -115,7 +115,7 @@ for (const [name, create] of Object.entries(CLIENTS)) {
     close();
   });
 
-  redisTest(`${name}: a client that is given back is open still, and may be given again`, async ({ url }) => {
+  redisTest(`${name}: a client that is given back is still open, and may be given again`, async ({ url }) => {
     await using proxy = await RedisProxy.start(url);
     const { client, close } = await create(proxy.url);
     for (let i = 0; i < 15; i++) { // 11 listeners that are left behind cause a warning
@@ -128,7 +128,7 @@ for (const [name, create] of Object.entries(CLIENTS)) {
   });
 
   redisTest(
-    `${name}: when the client cannot connect, or was closed, calls say so after the call timeout`,
+    `${name}: if the client can't connect, or was closed, calls say so after the call timeout`,
     async ({ url }) => {
       await using proxy = await RedisProxy.start(url);
       const { client, close } = await create(proxy.url);
@@ -143,7 +143,7 @@ for (const [name, create] of Object.entries(CLIENTS)) {
 }
 
 redisTest(
-  "given clients: messages come in on a connection of ours, also after it fell silent",
+  "given clients: messages arrive on a connection of this package, also after the connection fell silent",
   async ({ url, call }) => {
     await Promise.all(
       Object.entries(CLIENTS).map(async ([name, create]) => { // all at once: each waits for pings
@@ -176,7 +176,7 @@ redisTest(
   },
 );
 
-redisTest("given clients: one that is not connected yet is waited for", async ({ url }) => {
+redisTest("given clients: a client that is not connected yet is waited for", async ({ url }) => {
   const client = createClient({ url });
   const connection = connect("connect", { client });
   const answer = connection.run(ECHO, "key", [1, 2]);
@@ -186,7 +186,7 @@ redisTest("given clients: one that is not connected yet is waited for", async ({
   client.destroy();
 });
 
-redisTest("given clients: those that would run calls twice, or change keys, are refused", async ({ url }) => {
+redisTest("given clients: a client that would run calls twice, or change keys, is refused", async ({ url }) => {
   const lazy = { lazyConnect: true };
   const clients: [client: unknown, reason: string][] = [
     [new Redis(url, lazy), "autoResendUnfulfilledCommands: false"],

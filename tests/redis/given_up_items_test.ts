@@ -73,7 +73,7 @@ poisonTest(
 );
 
 poisonTest(
-  "given up: one pool gets an item whose holders were lost, as stalled, and counts it",
+  "given up: one pool receives an item whose holders were lost, and counts it as stalled",
   async ({ name, metrics, other }) => {
     const reported: unknown[] = [];
     const { promise, resolve } = Promise.withResolvers<void>();

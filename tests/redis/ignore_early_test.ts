@@ -69,7 +69,7 @@ redisTest("rule 17: on a server, early failures don't count for maxRetries", asy
   assertEquals(attempts, [1, 2, 2, 2, 2]);
 });
 
-Deno.test("rule 17: on a server, the limiter must be around all others", () => {
+Deno.test("rule 17: on a server, ignore-early must be the outermost limiter", () => {
   const inside = { type: "max-of", limiters: [EXPONENTIAL, IGNORING] } as const;
   assertEquals(issuesOf(() => planLimiter("test", limiters.describe(inside))), [
     {

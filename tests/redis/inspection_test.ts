@@ -26,7 +26,7 @@ function printed(value: unknown): string {
 }
 
 redisTest(
-  "inspection: a queue shows where it is, what is processing here and whether it is connected",
+  "inspection: a queue shows its server, its processing items and whether it is connected",
   async ({ url }) => {
     const name = uniqueName("inspection");
     const { host } = new URL(url);
@@ -47,7 +47,7 @@ redisTest(
   },
 );
 
-redisTest("inspection: a lease says whose it is, and what became of it", async ({ url }) => {
+redisTest("inspection: a lease shows its holder and its outcome", async ({ url }) => {
   await using queue = createRedisQueue({ name: uniqueName("inspection"), url });
   await queue.add("a");
   const lease = await queue.get();
@@ -59,7 +59,7 @@ redisTest("inspection: a lease says whose it is, and what became of it", async (
   assertEquals(printed(lease), `RedisLease "a": attempt 1, lost`);
 });
 
-serverTest("inspection: nothing says the password, be it of a URL or of a client", async () => {
+serverTest("inspection: no text shows the password of a URL or of a client", async () => {
   await using server = await RedisServer.start({ args: ["--requirepass", "sesame"] });
   const url = new URL("/3", server.url);
   url.password = "sesame";
@@ -77,7 +77,7 @@ serverTest("inspection: nothing says the password, be it of a URL or of a client
   io.disconnect();
 });
 
-Deno.test("inspection: a server that is not there is not waited for", async () => {
+Deno.test("inspection: showing a queue doesn't wait for an unreachable server", async () => {
   await using queue = createRedisQueue({ name: "q", url: "redis://[::1]:1/7" });
   assertEquals(printed(queue), `RedisQueue "q" on [::1]:1/7: 0 processing here, not connected`);
 });

@@ -71,7 +71,7 @@ const EXPONENTIAL = { type: "exponential", baseDelay: 5, maxDelay: 1000 } as con
 /** Item that failed. */
 const FAILED = { item: "a", key: "a", isReadable: true, startedAt: 5, minDelay: 7 };
 
-limiterTest("the default one, over a thousand failures of many items", async (script) => {
+limiterTest("the default limiter works like in memory over a thousand failures of many items", async (script) => {
   const clock = new HandClock();
   const memory = createDefaultControllerLimiter({ clock });
   const plan = planLimiter("plan", loadConfig({ queues: { q: {} } }).describe("q").limiter);
@@ -87,7 +87,7 @@ limiterTest("the default one, over a thousand failures of many items", async (sc
 });
 
 limiterTest(
-  "what is stored is a number a key, and forgetting leaves nothing",
+  "one number per key is stored, and forgetting leaves nothing",
   async (script) => {
     const plan = planOf(EXPONENTIAL);
     await script.run(when(plan, START, "a"), when(plan, START, "b"), when(plan, START, "a", 1));
@@ -111,13 +111,13 @@ limiterTest("a delay of zero stays zero, however often an item has failed", asyn
   assertEquals(await script.one(...when(plan, START, "a", 5000)), 0);
 });
 
-limiterTest("time that goes backwards brings no tokens and takes none", async (script) => {
+limiterTest("a clock that goes backwards neither adds nor removes tokens", async (script) => {
   const plan = planOf({ type: "bucket", rate: 1, burst: 2 });
   const at = (time: number) => when(plan, START + time);
   assertEquals(await script.firsts(at(9 * SECOND), at(0), at(0)), [0, 0, 1000]);
 });
 
-limiterTest("groups are found by the text before the separator, whatever it is", async (script) => {
+limiterTest("groups are found by the text before the separator, whatever the separator is", async (script) => {
   const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
   for (const separator of [".", "%", "(", "::", "\0", "\u{1f600}", "\ud800"]) {
     const plan = planOf({ type: "per-group", separator, limiter: bucket });
@@ -128,7 +128,7 @@ limiterTest("groups are found by the text before the separator, whatever it is",
   }
 });
 
-limiterTest("groups in groups are those of their own group", async (script) => {
+limiterTest("groups inside groups belong to their outer group", async (script) => {
   const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
   const plan = planOf({
     type: "per-group",
@@ -140,7 +140,7 @@ limiterTest("groups in groups are those of their own group", async (script) => {
   assertEquals(await script.firsts(...steps), [0, 0, 1000, 0]);
 });
 
-limiterTest("buckets of groups that are at rest are dropped, and no others", async (script) => {
+limiterTest("buckets of groups at rest are dropped, and no others", async (script) => {
   const plan = planOf({ type: "per-group", separator: "/", limiter: { type: "bucket", rate: 1, burst: 1 } });
   const come = (groups: number, time: number, from = 0) =>
     script.run(...Array.from({ length: groups }, (_, i) => when(plan, time, `g${from + i}/1`)));
@@ -166,22 +166,27 @@ limiterTest(
   },
 );
 
-limiterTest("counts that pass do so a time after the end of the last delay, for attempts too", async (script) => {
-  const plan = passing();
-  const at = (time: number): Step[] => [["requeues", START + time, plan.rules, "a"], ["failures", START + time, ["a"]]];
-  const end = 2000 * 5 + SECOND; // end of the delay after the second failure, plus `forgetAfter`
-  const answers = await script.firsts(
-    when(plan, START),
-    when(plan, START, "a", 1),
-    ...at(end - 1),
-    ...at(end),
-    when(plan, START + end),
-    ...at(end),
-  );
-  assertEquals(answers, [5, 10, 2, 2, 0, 0, 5, 1, 1]);
-});
+limiterTest(
+  "with forgetAfter, counts expire a time after the end of the last delay, for attempts too",
+  async (script) => {
+    const plan = passing();
+    const at = (
+      time: number,
+    ): Step[] => [["requeues", START + time, plan.rules, "a"], ["failures", START + time, ["a"]]];
+    const end = 2000 * 5 + SECOND; // end of the delay after the second failure, plus `forgetAfter`
+    const answers = await script.firsts(
+      when(plan, START),
+      when(plan, START, "a", 1),
+      ...at(end - 1),
+      ...at(end),
+      when(plan, START + end),
+      ...at(end),
+    );
+    assertEquals(answers, [5, 10, 2, 2, 0, 0, 5, 1, 1]);
+  },
+);
 
-limiterTest("counts that pass leave nothing for ever, though nobody forgets them", async (script) => {
+limiterTest("with forgetAfter, expired counts leave nothing behind, even if no call forgets them", async (script) => {
   const plan = passing();
   for (let round = 0; round < 20; round++) {
     await script.run(
@@ -192,7 +197,7 @@ limiterTest("counts that pass leave nothing for ever, though nobody forgets them
   assert(left >= 500 && left < 2500, `${left} keys`);
 });
 
-limiterTest("counts that pass do so a time after the end of the delay that the queue used", async (script) => {
+limiterTest("with forgetAfter, counts expire a time after the end of the delay that the queue used", async (script) => {
   const plan = passing();
   const minDelay = 3 * SECOND;
   const answers = await script.firsts(
@@ -203,7 +208,7 @@ limiterTest("counts that pass do so a time after the end of the delay that the q
   assertEquals(answers, [5, 1, 0]);
 });
 
-limiterTest("counts of a queue where none pass are not dropped", async (script) => {
+limiterTest("without forgetAfter, counts are not dropped", async (script) => {
   const keys = Array.from({ length: 100 }, (_, i) => `k${i}`);
   const [lasting, plan] = [planOf(EXPONENTIAL), passing()];
   await script.run(...keys.map((key) => when(lasting, START, key)));
@@ -211,7 +216,7 @@ limiterTest("counts of a queue where none pass are not dropped", async (script) 
   assertEquals(await script.run(["failures", START + 1e12, keys]), [keys.map(() => 1)]);
 });
 
-limiterTest("a limiter that does not count keeps the failures of attempts alone, and tells none", async (script) => {
+limiterTest("a limiter without counts keeps only the failures of attempts, and reports none", async (script) => {
   const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
   for (
     const config of [bucket, { type: "max-of", limiters: [bucket] }, { type: "jitter", limiter: bucket, spread: 0 }]
@@ -232,7 +237,7 @@ limiterTest("a limiter that does not count keeps the failures of attempts alone,
   }
 });
 
-limiterTest("a failure by hand is early until the last delay is over", async (script) => {
+limiterTest("a failure by hand is early until the last delay has passed", async (script) => {
   const plan = passing({ type: "ignore-early", limiter: EXPONENTIAL });
   const byHand = (time: number, failures: number): Step => {
     return ["when by hand", START + time, plan.rules, "a", given(plan, "a", failures)];
@@ -250,7 +255,7 @@ limiterTest("a failure by hand is early until the last delay is over", async (sc
   assertEquals(await script.hash("HGET", "failures", "a"), `2 ${START + 14_999 + SECOND} @${START + 14_999}`);
 });
 
-Deno.test("limiters: a plan has the rules that differ from the defaults", () => {
+Deno.test("limiters: a plan holds the rules that differ from the defaults", () => {
   const rules = (config: LimiterConfig, settings?: PlanSettings) =>
     JSON.parse(planOf(config, limiters, settings).rules);
   const [bucket, forgetAfter] = [{ type: "bucket", rate: 1, burst: 1 } as const, 1000];
@@ -263,7 +268,7 @@ Deno.test("limiters: a plan has the rules that differ from the defaults", () => 
   assertEquals(rules({ type: "ignore-early", limiter: bucket }), { ignoresEarly: true }); // it keeps due times
 });
 
-limiterTest("times without an end are none that cannot be stored", async (script) => {
+limiterTest("huge times are stored as the largest time that can be stored", async (script) => {
   const plan = passing({ ...EXPONENTIAL, baseDelay: 1e300, maxDelay: 1e300 }, Number.MAX_VALUE);
   assertEquals(await script.one(...when(plan, START)), 1e300);
   assertEquals(await script.hash("HGET", "failures", "a"), "1 9000000000000000");
@@ -272,7 +277,7 @@ limiterTest("times without an end are none that cannot be stored", async (script
 });
 
 limiterTest(
-  "failures are counted on when the config changes",
+  "the counts of failures continue when the config changes",
   async (script) => {
     const [plain, second, hour] = [planOf(EXPONENTIAL), passing(), passing(EXPONENTIAL, 3_600_000)];
     const requeues = (plan: EngineLimiter): Step => ["requeues", START, plan.rules, "a"];
@@ -291,7 +296,7 @@ limiterTest(
   },
 );
 
-limiterTest("another bucket at the same place goes on with the tokens that there are", async (script) => {
+limiterTest("another bucket at the same place continues with the current tokens", async (script) => {
   const [small, large] = [1, 100].map((burst) => planOf({ type: "bucket", rate: 1, burst })) as [
     EngineLimiter,
     EngineLimiter,
@@ -307,7 +312,7 @@ limiterTest("another bucket at the same place goes on with the tokens that there
 });
 
 limiterTest(
-  "a rate that is raised brings nothing for the time before, and one that is lowered takes nothing",
+  "raising a rate adds no tokens for the time before, and lowering it takes none",
   async (script) => {
     const bucket = (rate: number, burst = 10) => ["b", `${rate}`, `${burst}`] as const;
     const take = (time: number, count: number, ...changed: [rate: number, burst?: number]): Step => [
@@ -331,7 +336,7 @@ limiterTest(
   },
 );
 
-limiterTest("what cannot be read counts as nothing", async (script) => {
+limiterTest("a stored value that can't be read counts as missing", async (script) => {
   const ignoring = { type: "ignore-early", limiter: EXPONENTIAL } as const;
   const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
   const plans = [passing(), planOf(EXPONENTIAL), passing(ignoring), planOf(bucket)];
@@ -368,7 +373,7 @@ function registryWith(next: RateLimiter["next"], counts?: boolean): LimiterRegis
 }
 
 limiterTest(
-  "a custom limiter is asked by the process, and nothing is counted on a wrong number",
+  "the process asks a custom limiter, and nothing is counted if its number is invalid",
   async (script) => {
     const registry = registryWith((failures) => failures * 100);
     const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
@@ -389,7 +394,7 @@ limiterTest(
   },
 );
 
-Deno.test("limiters: custom limiters that Redis cannot use are refused, with place and reason", () => {
+Deno.test("limiters: custom limiters that Redis can't use are refused, with place and reason", () => {
   const config = {
     type: "max-of",
     limiters: [
@@ -412,7 +417,7 @@ Deno.test("limiters: custom limiters that Redis cannot use are refused, with pla
   assertEquals(whole, `Cannot create Redis queue: ${message}`);
 });
 
-Deno.test("limiters: a type that means something else by a built-in name is a custom limiter", () => {
+Deno.test("limiters: a type with a built-in name and another meaning is a custom limiter", () => {
   const registry = limiters.extend();
   registry.unregister("bucket");
   registry.register({
@@ -424,7 +429,7 @@ Deno.test("limiters: a type that means something else by a built-in name is a cu
   assertThrows(() => planOf(config, registry), ConfigError, "must have 'next'");
 });
 
-Deno.test("limiters: a built-in limiter of another copy of the core is known, also if its description has other words", async () => {
+Deno.test("limiters: a built-in limiter of another copy of the core is recognized, even with other descriptions", async () => {
   const { limiters: others } = await loadSecondCopy();
   for (const type of others.types()) {
     const config = builtIns.find(({ example }) => example.type === type)?.example;
@@ -438,7 +443,7 @@ Deno.test("limiters: a built-in limiter of another copy of the core is known, al
   }
 });
 
-Deno.test("limiters: a built-in limiter of a version that the server does not know is a custom limiter", () => {
+Deno.test("limiters: a built-in limiter of a version that the server doesn't know is a custom limiter", () => {
   const { create, ...bucket } = limiters.get("exponential")!;
   const newer = (...args: Parameters<typeof create>) => create(...args);
   const registry = limiters.extend();
@@ -448,7 +453,7 @@ Deno.test("limiters: a built-in limiter of a version that the server does not kn
   assertEquals([plan.needsStart, plan.given(2, FAILED)], [true, "[2,20]"]);
 });
 
-Deno.test("limiters: what a process gives has to be what a limiter in memory would take", () => {
+Deno.test("limiters: invalid random numbers and delays are refused, as by a limiter in memory", () => {
   const jitter = { type: "jitter", limiter: EXPONENTIAL, spread: 0.5 } as const;
   for (const random of [-0.1, 1.1, NaN]) {
     const plan = planLimiter("plan", limiters.describe(jitter), { random: () => random });
@@ -465,7 +470,7 @@ Deno.test("limiters: what a process gives has to be what a limiter in memory wou
   assertEquals([given(plan), given(plan)], ["[0,5]", "[0,4.75]"]); // each failure uses a new random number
 });
 
-Deno.test("limiters: a custom limiter learns of each failure what this process knows, and of no item that it can't read", () => {
+Deno.test("limiters: a custom limiter learns of each failure that this process knows, except for items that it can't read", () => {
   const calls: unknown[] = [];
   const registry = registryWith((...args) => calls.push(args));
   const plan = planOf({ type: "mine" } as never, registry);
@@ -477,7 +482,7 @@ Deno.test("limiters: a custom limiter learns of each failure what this process k
   assertEquals(calls.length, 2);
 });
 
-Deno.test("limiters: a custom limiter may say that it does not count, but not that a failure is not counted", () => {
+Deno.test("limiters: a custom limiter may declare that it doesn't count, but can't leave one failure uncounted", () => {
   const [without, counting] = [false, true].map((counts) =>
     planOf({ type: "mine" } as never, registryWith(() => 1, counts))
   );
@@ -492,7 +497,7 @@ Deno.test("limiters: a custom limiter may say that it does not count, but not th
   );
 });
 
-Deno.test("limiters: one that asks too many others is refused", () => {
+Deno.test("limiters: a limiter that asks too many others is refused", () => {
   const nested = (count: number) => {
     const limiters: Record<string, object> = { l0: EXPONENTIAL };
     for (let i = 1; i < count; i++) limiters[`l${i}`] = { type: "max-wait", limiter: `l${i - 1}`, maxDelay: 1 };
@@ -505,7 +510,7 @@ Deno.test("limiters: one that asks too many others is refused", () => {
   ]);
 });
 
-limiterTest("the deepest that is allowed is computed, around groups too", async (script) => {
+limiterTest("the deepest allowed nesting works, around groups too", async (script) => {
   const group = { type: "per-group", separator: "/", limiter: { type: "max-wait", limiter: "l0", maxDelay: 9 } };
   const all: Record<string, object> = { l0: EXPONENTIAL };
   for (let i = 1; i < 130; i++) all[`l${i}`] = { ...group, limiter: { ...group.limiter, limiter: `l${i - 1}` } };
@@ -515,7 +520,7 @@ limiterTest("the deepest that is allowed is computed, around groups too", async 
   assertEquals(await script.one("requeues", START, plan.rules, "a"), 1);
 });
 
-Deno.test("limiters: a bucket has one name on the server for documents and code, or its own", () => {
+Deno.test("limiters: on the server, a bucket is named by its place in the limiter, the same in documents and code, or by its own name", () => {
   const bucket = { type: "bucket", rate: 1, burst: 2 } as const;
   const config = { type: "max-of", limiters: [EXPONENTIAL, bucket] } as const;
   const document = loadConfig({
@@ -544,7 +549,7 @@ function bucketPlan(config: WorkQueueConfig, name: string) {
 
 const bucketOnly = { rate: Infinity, burst: 3 };
 
-Deno.test("limiters: a bucket that queues share is refused, be it as their limiter, in it, or as throttle", () => {
+Deno.test("limiters: a bucket shared by queues is refused as their limiter, inside it, and as their throttle", () => {
   const config = loadConfig({
     limiters: {
       api: { type: "bucket", rate: 1, burst: 1 },
@@ -568,7 +573,7 @@ Deno.test("limiters: a bucket that queues share is refused, be it as their limit
   refuseSharedBuckets("create", [config.describe("d")]);
 });
 
-redisTest("limiters: tokens are taken as those of a bucket in memory, and come when it is said", async ({ url }) => {
+redisTest("limiters: tokens are taken like those of a bucket in memory, and come when promised", async ({ url }) => {
   await using script = await LimiterScript.connect(url, uniqueName("limiters"));
   const rate = fc.oneof(
     fc.double({ min: 0, max: 1000, noNaN: true }),
@@ -612,7 +617,7 @@ redisTest("limiters: tokens are taken as those of a bucket in memory, and come w
   );
 });
 
-limiterTest("a throttle and a limiter of the same name take the tokens of one bucket", async (script) => {
+limiterTest("a throttle and a limiter with the same name take the tokens of one bucket", async (script) => {
   const document = {
     limiters: { api: { type: "bucket", rate: 1, burst: 3 } },
     queues: { q: { limiter: "api", throttle: "api" } },

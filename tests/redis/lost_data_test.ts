@@ -75,7 +75,7 @@ for (const how of Object.keys(LOSSES)) {
       assertEquals((await queue.snapshot()).blockedRetries, 1);
     });
 
-    test("no more items are kept than keepGivenUp says", async (queue) => {
+    test("at most keepGivenUp items are kept", async (queue) => {
       for (let i = 0; i < 3 * partitions + 3; i++) {
         await queue.add(`a/${i}`);
         await (await take(queue)).finish({ giveUp: new TerminalError("bad") });
@@ -83,7 +83,7 @@ for (const how of Object.keys(LOSSES)) {
       assertEquals((await queue.givenUp()).total, Math.ceil(2 / partitions));
     });
 
-    test("a call that waits for work goes on", async (queue) => {
+    test("a call that waits for work continues", async (queue) => {
       const done: string[] = [];
       const pool = runWorkers(queue, (item) => void done.push(item), { concurrency: 2 });
       await queue.addAll(["a/1", "b/1", "a/2"]);
@@ -92,7 +92,7 @@ for (const how of Object.keys(LOSSES)) {
       await pool.stop();
     });
 
-    test("onQueueError is told once, or at most once for each partition", async (queue, errors, name) => {
+    test("onQueueError is called once, or at most once for each partition", async (queue, errors, name) => {
       await queue.counts();
       await queue.counts();
       assertEquals(new Set(codesOf(errors)), new Set(["WQ_DATA_LOST"]));
@@ -102,7 +102,7 @@ for (const how of Object.keys(LOSSES)) {
   }
 }
 
-redisTest("lost data: a process that knows no definition finds the queue as the others define it", async (server) => {
+redisTest("lost data: a process without a definition finds the queue as the others define it", async (server) => {
   const name = uniqueName("lost");
   await using producer = open(elsewhere(server.url), name);
   await using worker = open(server.url, name, DEFINITION);
@@ -129,26 +129,29 @@ redisTest("lost data: items that were processing are lost, and their signals abo
   assertEquals(await lease.finish(), false);
 });
 
-redisTest("lost data: others go on after a process was lost together with the key of its leases", async (server) => {
-  const name = uniqueName("lost");
-  await using proxy = await RedisProxy.start(server.url);
-  await using gone = open(proxy.url, name, { leaseDuration: 300 });
-  await using other = open(server.url, name, { leaseDuration: 300 });
-  for (const { history } of [gone, other]) history.ignore();
-  await gone.queue.add("a");
-  const lost = await take(gone.queue);
-  proxy.hold();
-  await server.call("DEL", `workqueue:{${name}}:holders`);
-  const next = take(other.queue);
-  await until(async () => await server.call("EXISTS", `workqueue:{${name}}:owners`) === 0); // the lease has expired
-  await other.queue.add("b");
-  const lease = await next;
-  assertEquals([lease.item, await lease.finish(), other.errors], ["b", true, []]);
-  proxy.hold(false);
-  assertEquals(await lost.finish(), false);
-});
+redisTest(
+  "lost data: the others continue after a process was lost together with the key of its leases",
+  async (server) => {
+    const name = uniqueName("lost");
+    await using proxy = await RedisProxy.start(server.url);
+    await using gone = open(proxy.url, name, { leaseDuration: 300 });
+    await using other = open(server.url, name, { leaseDuration: 300 });
+    for (const { history } of [gone, other]) history.ignore();
+    await gone.queue.add("a");
+    const lost = await take(gone.queue);
+    proxy.hold();
+    await server.call("DEL", `workqueue:{${name}}:holders`);
+    const next = take(other.queue);
+    await until(async () => await server.call("EXISTS", `workqueue:{${name}}:owners`) === 0); // the lease has expired
+    await other.queue.add("b");
+    const lease = await next;
+    assertEquals([lease.item, await lease.finish(), other.errors], ["b", true, []]);
+    proxy.hold(false);
+    assertEquals(await lost.finish(), false);
+  },
+);
 
-redisTest("lost data: the number of partitions is in force again before another can be", async (server) => {
+redisTest("lost data: the number of partitions is in force again before another number can be set", async (server) => {
   const name = uniqueName("lost");
   await using opened = open(server.url, name, { partitions: 3 });
   for (const history of opened.histories) history.ignore();
@@ -162,7 +165,7 @@ redisTest("lost data: the number of partitions is in force again before another 
 });
 
 redisTest(
-  "lost data: a shared limit counts the running attempts again, and a waiting process gets its turn",
+  "lost data: a shared limit counts running attempts again, and a waiting process gets its turn",
   async (server) => {
     const [api, name] = [uniqueName("api"), uniqueName("lost")];
     const document = {
@@ -291,7 +294,7 @@ for (const lost of ["state", "permits", "leases"]) {
 }
 
 redisTest(
-  "lost data: the permits of a lost process come back, also if the key of the leases was lost",
+  "lost data: the permits of a lost process come back, even if the key of the leases was lost",
   async (server) => {
     const [api, name] = [uniqueName("api"), uniqueName("lost")];
     const document = {

@@ -13,7 +13,7 @@ const NOW = 1_800_000_000;
 const scripts = createScripts(`{ ${NOW}, 0 }`);
 
 redisTest(
-  "moments: of what is added for the same one, each has the first that is free from there",
+  "moments: items that are added for the same time get that time and the next free times",
   async ({ url, call }) => {
     const connection = connect("test", { url, client: undefined, callTimeout: 5000 });
     // In each call, all added keys have the same delay, in microseconds. The delays are close together, so that

@@ -48,7 +48,7 @@ async function sizesOf({ call }: SharedServer, name: string, partitions: number)
   return (await Promise.all(sizes)).map(Number);
 }
 
-partitionsTest("each item is in one, and is handed out once", {}, async (queue, server, name) => {
+partitionsTest("each item is in one partition, and is handed out once", {}, async (queue, server, name) => {
   const items = numbered(400);
   await Promise.all([queue.addAll(items), queue.addAll(items), queue.add("item 7")]);
   const sizes = await sizesOf(server, name, 4);
@@ -82,7 +82,7 @@ partitionsTest("calls about an item go to its partition", {}, async (queue) => {
   await until(async () => (await queue.counts()).ready === 20);
 });
 
-partitionsTest("counts, snapshots and totals are those of all", {}, async (queue) => {
+partitionsTest("counts, snapshots and totals cover all partitions", {}, async (queue) => {
   await queue.addAll(numbered(12));
   await queue.addAll(numbered(8, "later "), { delay: (item) => 60_000 - 1000 * Number(item.slice(6)) });
   const leases = [];
@@ -99,7 +99,7 @@ partitionsTest("counts, snapshots and totals are those of all", {}, async (queue
 });
 
 partitionsTest(
-  "given-up items of all are listed, the newest first, redriven and discarded",
+  "given-up items of all partitions are listed, newest first, and can be redriven and discarded",
   {},
   async (queue, { url }, name) => {
     const items = numbered(23);
@@ -130,7 +130,7 @@ partitionsTest(
   },
 );
 
-Deno.test("partitions: a redrive that is refused in one ends in the others, and stops no other redrive", async () => {
+Deno.test("partitions: a redrive that one partition refuses ends in the others, and stops no other redrive", async () => {
   const calls: string[] = [];
   const engines = [true, false, true].map((isFree, i) => ({
     redriveProgress: () => Promise.resolve(undefined), // the other redrive begins after this
@@ -157,7 +157,7 @@ redisTest("partitions: a lease that outlives the division of its queue can be fi
   await queue.shutDownWithDrain();
 });
 
-partitionsTest("a pause and its end are for all", {}, async (queue, { url }, name) => {
+partitionsTest("a pause and its end apply to all partitions", {}, async (queue, { url }, name) => {
   const done: string[] = [];
   const pool = runWorkers(queue, (item) => void done.push(item), { concurrency: 2 });
   const first = await queue.pause();
@@ -172,7 +172,7 @@ partitionsTest("a pause and its end are for all", {}, async (queue, { url }, nam
   await pool.stop();
 });
 
-partitionsTest("an idle worker learns of an item in any", {}, async (queue) => {
+partitionsTest("an idle worker learns of an item in any partition", {}, async (queue) => {
   let done = 0;
   const pool = runWorkers(queue, () => void done++, { concurrency: 2 });
   const begin = performance.now();
@@ -185,7 +185,7 @@ partitionsTest("an idle worker learns of an item in any", {}, async (queue) => {
 });
 
 partitionsTest(
-  "a group is in one, so that its limit and its pause are exact",
+  "a group is in one partition, so its limit and its pause are exact",
   { discipline: { ...FAIR, maxPerGroup: 2 } },
   async (queue, { url }, name) => {
     const items = numbered(60).map((item, i) => `${i % 6}/${item}`);
@@ -216,32 +216,36 @@ partitionsTest(
   },
 );
 
-partitionsTest("a bucket is one for all, and that of a limiter is divided", {}, async (_queue, { url }) => {
-  const name = uniqueName("partitions");
-  const config = loadConfig({
-    queues: { [name]: { throttle: { rate: 0.001, burst: 10 }, limiter: { type: "bucket", rate: 0.004, burst: 8 } } },
-  });
-  const queue = redisQueues(config, { url }).queue(name, { partitions: 4 });
-  await queue.addAll(numbered(30));
-  let done = 0;
-  const pool = config.runWorkers(name, queue, () => void done++);
-  await until(() => done === 10);
-  await until(async () => (await queue.counts()).processing === 1); // it waits for a token
-  assertEquals(done, 10);
-  await pool.stop();
-  for (const item of numbered(20, "limited ")) await queue.addRateLimited(item);
-  const { delayed } = await queue.counts();
-  assertEquals(delayed, 20 - 8, "each of 4 partitions lets 2 through at once");
-  await queue.shutDownWithDrain();
+partitionsTest(
+  "a throttle's bucket is shared by all partitions, and a limiter's bucket is divided",
+  {},
+  async (_queue, { url }) => {
+    const name = uniqueName("partitions");
+    const config = loadConfig({
+      queues: { [name]: { throttle: { rate: 0.001, burst: 10 }, limiter: { type: "bucket", rate: 0.004, burst: 8 } } },
+    });
+    const queue = redisQueues(config, { url }).queue(name, { partitions: 4 });
+    await queue.addAll(numbered(30));
+    let done = 0;
+    const pool = config.runWorkers(name, queue, () => void done++);
+    await until(() => done === 10);
+    await until(async () => (await queue.counts()).processing === 1); // it waits for a token
+    assertEquals(done, 10);
+    await pool.stop();
+    for (const item of numbered(20, "limited ")) await queue.addRateLimited(item);
+    const { delayed } = await queue.counts();
+    assertEquals(delayed, 20 - 8, "each of 4 partitions lets 2 through at once");
+    await queue.shutDownWithDrain();
 
-  const own = createRedisQueue({ name: uniqueName("partitions"), url, partitions: 3 });
-  await own.addAll(numbered(9));
-  let taken = 0;
-  const throttled = runWorkers(own, () => void taken++, { throttle: new TokenBucket(0.001, 5) });
-  await until(() => taken === 5);
-  await throttled.stop();
-  await own.shutDownWithDrain();
-});
+    const own = createRedisQueue({ name: uniqueName("partitions"), url, partitions: 3 });
+    await own.addAll(numbered(9));
+    let taken = 0;
+    const throttled = runWorkers(own, () => void taken++, { throttle: new TokenBucket(0.001, 5) });
+    await until(() => taken === 5);
+    await throttled.stop();
+    await own.shutDownWithDrain();
+  },
+);
 
 Deno.test("partitions: a throttle that is a limiter's bucket is refused", () => {
   const config = loadConfig({
@@ -253,7 +257,7 @@ Deno.test("partitions: a throttle that is a limiter's bucket is refused", () => 
   assertEquals(error.issues.map(({ path }) => path), ["/queues/q/throttle"]);
 });
 
-Deno.test("partitions: a wrong number is refused", () => {
+Deno.test("partitions: an invalid number is refused", () => {
   for (const partitions of [0, 257, 1.5, -1, NaN]) {
     assertThrows(
       () => createRedisQueue({ name: "q", partitions }),
@@ -264,7 +268,7 @@ Deno.test("partitions: a wrong number is refused", () => {
   assertThrows(() => createRedisQueue({ name: "q", partitions: "4" as never }), TypeError);
 });
 
-redisTest("partitions: the number of the first use stays, and any other is refused", async ({ url, call }) => {
+redisTest("partitions: the number of the first use stays, and any other number is refused", async ({ url, call }) => {
   const [name, plain] = [uniqueName("partitions"), uniqueName("partitions")];
   const errors: unknown[] = [];
   const openAs = (name: string, partitions?: number, options = {}) => {
@@ -318,7 +322,7 @@ redisTest("partitions: the number of the first use stays, and any other is refus
   assertEquals(errors.length, 8);
 });
 
-Deno.test("partitions: what is taken after a reconnect is not handed back, even if the division was unknown", async () => {
+Deno.test("partitions: items taken after a reconnect are not handed back, even if the division into partitions was not known", async () => {
   const sent: Script[] = [];
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const run = (script: Script, key: string) => {
@@ -345,7 +349,7 @@ Deno.test("partitions: what is taken after a reconnect is not handed back, even 
   assertEquals([(await turn).taken, await release, sent], [[], [], [scripts.define, scripts.turn]]);
 });
 
-redisTest("partitions: any of 256 works, and the keys are spread evenly", async (server) => {
+redisTest("partitions: any number up to 256 works, and the keys are spread evenly", async (server) => {
   const name = uniqueName("partitions");
   await using queue = createRedisQueue({ name, url: server.url, partitions: 256, limiter: QUICK });
   await queue.addAll(numbered(5120, "tenant-"));
@@ -359,7 +363,7 @@ redisTest("partitions: any of 256 works, and the keys are spread evenly", async 
   await pool.stop();
 });
 
-redisTest("partitions: a reconnect, and a server that has lost its data", async ({ url, call }) => {
+redisTest("partitions: a queue survives a reconnect and a server that has lost its data", async ({ url, call }) => {
   const name = uniqueName("partitions");
   await using queue = createRedisQueue({ name, url, partitions: 4, keepGivenUp: 8, limiter: QUICK });
   const done: string[] = [];
@@ -373,7 +377,7 @@ redisTest("partitions: a reconnect, and a server that has lost its data", async 
   await pool.stop();
 });
 
-serverTest("partitions: in a cluster, the nodes share the work, and go on if one fails", async () => {
+serverTest("partitions: in a cluster, the nodes share the work, and the others continue if one fails", async () => {
   await using cluster = await Cluster.start();
   const first = cluster.masters[0]!;
   const name = uniqueName("partitions");

@@ -8,7 +8,7 @@ import { countsOf } from "../contracts/counts.ts";
 import { redisTest, uniqueName } from "./redis_tests.ts";
 import { callRedis } from "./server.ts";
 
-engineTest("a paused queue hands nothing out, and takes in what comes", async (bench) => {
+engineTest("a paused queue hands out nothing, and accepts adds", async (bench) => {
   await bench.add("processing", "ready");
   const { taken: [processing] } = await bench.take("o");
   await bench.engine.pause();
@@ -33,7 +33,7 @@ engineTest("a paused queue hands nothing out, and takes in what comes", async (b
   assertEquals(keysOf(await bench.take("other", 5)), ["ready", "added", "due"]);
 });
 
-engineTest("a queue is resumed with the number of a pause only if that was the last one", async (bench) => {
+engineTest("resuming a queue with the number of a pause works only if it was the last pause", async (bench) => {
   const isPaused = async () => (await bench.engine.snapshot(0)).isPaused;
   const first = await bench.engine.pause();
   const second = await bench.open({}).pause(); // by another process
@@ -69,26 +69,29 @@ engineTest(
   },
 );
 
-engineTest("who finds a queue paused takes no tokens, and does not learn when something is due", async (bench) => {
-  await bench.add("a");
-  await bench.addAfter(5000, "later");
-  await bench.engine.pause();
-  const request = {
-    process: "p",
-    owner: "o",
-    known: 0,
-    wanted: 3,
-    throttle: { id: "throttle", rate: 1, burst: 2 },
-    finishes: [],
-  } as const;
-  const { pauseMs, taken } = await bench.engine.turn(request);
-  assertEquals([pauseMs, taken], [undefined, []]);
-  assertEquals(await bench.stored("EXISTS", "buckets"), 0);
-  await bench.engine.resume();
-  assertEquals((await bench.engine.turn(request)).taken.length, 1);
-});
+engineTest(
+  "a process that finds the queue paused takes no tokens, and isn't told when an item is due",
+  async (bench) => {
+    await bench.add("a");
+    await bench.addAfter(5000, "later");
+    await bench.engine.pause();
+    const request = {
+      process: "p",
+      owner: "o",
+      known: 0,
+      wanted: 3,
+      throttle: { id: "throttle", rate: 1, burst: 2 },
+      finishes: [],
+    } as const;
+    const { pauseMs, taken } = await bench.engine.turn(request);
+    assertEquals([pauseMs, taken], [undefined, []]);
+    assertEquals(await bench.stored("EXISTS", "buckets"), 0);
+    await bench.engine.resume();
+    assertEquals((await bench.engine.turn(request)).taken.length, 1);
+  },
+);
 
-engineTest("while a queue is paused, a process does not look again and again for keys to try alone", async (bench) => {
+engineTest("while a queue is paused, a process does not keep looking for keys to try alone", async (bench) => {
   await bench.stored("HSET", "stalls", "a", "2");
   await bench.add("a");
   await bench.engine.pause();
@@ -97,7 +100,7 @@ engineTest("while a queue is paused, a process does not look again and again for
   assertEquals((await bench.take("two")).pauseMs, undefined, "its owner was lost");
 });
 
-engineTest("nobody is woken while a queue is paused, and all who wait by the resume", async (bench) => {
+engineTest("no process is woken while a queue is paused, and resuming wakes all waiting processes", async (bench) => {
   // No process has a subscription here, so notifying a process removes it from `idle`.
   const idle = () => bench.stored("ZCARD", "idle");
   await bench.take("one");
@@ -119,7 +122,7 @@ async function take(queue: RedisQueue): Promise<RedisLease> {
   return lease;
 }
 
-redisTest("pause: one process pauses all, and wakes all that wait when it resumes", async ({ url }) => {
+redisTest("pause: one process pauses all, and resuming wakes all waiting processes", async ({ url }) => {
   const name = uniqueName("pause");
   const open = () => createRedisQueue({ name, url });
   await using one = open();
@@ -139,7 +142,7 @@ redisTest("pause: one process pauses all, and wakes all that wait when it resume
   for (const lease of leases) await lease.finish();
 });
 
-redisTest("pause: it outlives the process that asked for it, and pools wait meanwhile", async ({ url }) => {
+redisTest("pause: it outlives the process that requested it, and pools wait meanwhile", async ({ url }) => {
   const name = uniqueName("pause");
   {
     await using asker = createRedisQueue({ name, url });

@@ -71,7 +71,7 @@ function permitsTest(name: string, run: (bench: Bench, server: SharedServer) => 
   });
 }
 
-permitsTest("no more are granted than the limit, and none before enough came back", async (bench) => {
+permitsTest("no more permits are granted than the limit, and none until enough came back", async (bench) => {
   assertEquals(await bench.granted("a", 0, 5), 2);
   assertEquals(await bench.granted("b", 0, 1), 0);
   bench.limit = 1;
@@ -82,7 +82,7 @@ permitsTest("no more are granted than the limit, and none before enough came bac
   assertEquals(await bench.granted("a", 1, 5), 3);
 });
 
-permitsTest("a call that is repeated gets the same reply, and one that was replaced changes nothing", async (bench) => {
+permitsTest("a repeated call gets the same reply, and an outdated call changes nothing", async (bench) => {
   assertEquals(await bench.granted("a", 0, 1), 1);
   assertEquals((await bench.call("a", 0, 1, 1)).granted, 1);
   assertEquals(await bench.stored("HGET", "state", "used"), "1");
@@ -91,7 +91,7 @@ permitsTest("a call that is repeated gets the same reply, and one that was repla
   assertEquals(await bench.stored("HGET", "state", "used"), "2");
 });
 
-permitsTest("a process that is lost keeps its permits for a lease, and one that calls keeps them", async (bench) => {
+permitsTest("a lost process keeps its permits for a lease, and a process that calls keeps them", async (bench) => {
   assertEquals(await bench.granted("lost", 0, 1), 1);
   assertEquals(await bench.granted("lives", 0, 1), 1);
   for (let i = 0; i < 3; i++) {
@@ -107,7 +107,7 @@ permitsTest("a process that is lost keeps its permits for a lease, and one that 
   assertEquals(await bench.stored("HGET", "state", "used"), "3");
 });
 
-permitsTest("after a gap in which nobody called, each process has one more lease, but only once", async (bench) => {
+permitsTest("after a gap without calls, each process has one more lease, but only once", async (bench) => {
   await bench.call("a", 0, 2);
   bench.pass(10 * LEASE);
   assertEquals(await bench.granted("b", 0, 1), 0);
@@ -128,7 +128,7 @@ permitsTest("the clock of the server may go back", async (bench) => {
   assertEquals(await bench.stored("HGET", "permits", "a"), null);
 });
 
-permitsTest("who comes first is served first, one permit at a time", async (bench, { url }) => {
+permitsTest("the process that asks first is served first, one permit at a time", async (bench, { url }) => {
   await using listeners = await listen(url, bench, "a", "b", "c");
   await bench.call("a", 0, 2);
   await bench.call("b", 0, 2);
@@ -148,33 +148,39 @@ permitsTest("who comes first is served first, one permit at a time", async (benc
   assertEquals(await listeners.messages(3), ["b", "c", "a"]);
 });
 
-permitsTest("a reservation ends if the process doesn't come, and at once if it is gone", async (bench, { url }) => {
-  await using _listeners = await listen(url, bench, "stopped");
-  await bench.call("a", 0, 2);
-  await bench.call("gone", 0, 1);
-  await bench.call("stopped", 0, 1);
-  bench.pass(1);
-  assertEquals(await bench.granted("a", 1, 0), 0);
-  const { granted, waitMs } = await bench.call("b", 0, 1);
-  assertEquals([granted, Math.round(waitMs!)], [0, RESERVED]);
-  bench.pass(RESERVED);
-  assertEquals(await bench.granted("b", 0, 1), 1);
-});
+permitsTest(
+  "a reservation ends if the process doesn't call, and at once if the process has left",
+  async (bench, { url }) => {
+    await using _listeners = await listen(url, bench, "stopped");
+    await bench.call("a", 0, 2);
+    await bench.call("gone", 0, 1);
+    await bench.call("stopped", 0, 1);
+    bench.pass(1);
+    assertEquals(await bench.granted("a", 1, 0), 0);
+    const { granted, waitMs } = await bench.call("b", 0, 1);
+    assertEquals([granted, Math.round(waitMs!)], [0, RESERVED]);
+    bench.pass(RESERVED);
+    assertEquals(await bench.granted("b", 0, 1), 1);
+  },
+);
 
-permitsTest("a process that wants no more leaves the line, and the next is called", async (bench, { url }) => {
-  await using listeners = await listen(url, bench, "b", "c");
-  await bench.call("a", 0, 2);
-  await bench.call("b", 0, 1);
-  await bench.call("c", 0, 1);
-  await bench.call("a", 1, 0);
-  assertEquals(await listeners.messages(1), ["b"]);
-  await bench.call("b", 0, 0);
-  assertEquals(await listeners.messages(2), ["b", "c"]);
-  assertEquals(await bench.granted("c", 0, 1), 1);
-  for (const process of ["a", "c"]) await bench.call(process, 0, 0);
-  assertEquals(await bench.stored("EXISTS", "permits"), 0);
-  for (const name of ["leases", "line", "called"]) assertEquals(await bench.stored("EXISTS", name), 0, name);
-});
+permitsTest(
+  "a process that needs no more permits leaves the line, and the next one is called",
+  async (bench, { url }) => {
+    await using listeners = await listen(url, bench, "b", "c");
+    await bench.call("a", 0, 2);
+    await bench.call("b", 0, 1);
+    await bench.call("c", 0, 1);
+    await bench.call("a", 1, 0);
+    assertEquals(await listeners.messages(1), ["b"]);
+    await bench.call("b", 0, 0);
+    assertEquals(await listeners.messages(2), ["b", "c"]);
+    assertEquals(await bench.granted("c", 0, 1), 1);
+    for (const process of ["a", "c"]) await bench.call(process, 0, 0);
+    assertEquals(await bench.stored("EXISTS", "permits"), 0);
+    for (const name of ["leases", "line", "called"]) assertEquals(await bench.stored("EXISTS", name), 0, name);
+  },
+);
 
 permitsTest("another version of the stored data is refused", async (bench) => {
   await bench.stored("HSET", "state", "format", "9");
@@ -191,7 +197,7 @@ permitsTest("tokens are taken, charged and given back", async (bench) => {
   assertEquals((await bench.tokens(1, 5, 0, 1)).granted, 1);
 });
 
-permitsTest("tokens are given back once, and taken again by a repeated call", async (bench) => {
+permitsTest("a repeated call gives tokens back only once, and takes tokens once more", async (bench) => {
   await bench.tokens(0, 5, 3, 0);
   await bench.tokens(0, 5, -1, 0);
   await bench.tokens(0, 5, -1, 0, "a", true);
@@ -200,7 +206,7 @@ permitsTest("tokens are given back once, and taken again by a repeated call", as
   assertEquals(String(await bench.stored("HGET", "buckets", "tokens")).split(" ")[0], "-1");
 });
 
-permitsTest("who waits for a token first gets one first, even if others ask earlier", async (bench) => {
+permitsTest("the process that waits for a token first gets one first, even if others ask earlier", async (bench) => {
   const ask = (process: string, wanted = 5) => bench.tokens(1, 2, 0, wanted, process);
   const wait = async (process: string) => Math.round((await ask(process)).waitMs!);
   const granted = async (process: string, wanted?: number) => (await ask(process, wanted)).granted;
@@ -221,7 +227,7 @@ permitsTest("who waits for a token first gets one first, even if others ask earl
   for (const name of ["takers", "turns"]) assertEquals(await bench.stored("EXISTS", name), 0, name);
 });
 
-permitsTest("a process that doesn't come for its token loses its place", async (bench) => {
+permitsTest("a process that doesn't call for its token in time loses its place", async (bench) => {
   await bench.tokens(1, 1, 1, 0);
   await bench.tokens(1, 1, 0, 1, "lost");
   assertEquals(Math.round((await bench.tokens(1, 1, 0, 1, "b")).waitMs!), 2000);
@@ -240,7 +246,7 @@ permitsTest("a process that doesn't come for its token loses its place", async (
 /** Operation of a process: it takes and ends attempts, or is lost. */
 type Step = { process: number; wanted: number; ends: number; ms: number; isLost: boolean; isRepeated: boolean };
 
-permitsTest("random processes never use more than the limit, and permits of the lost come back", async (_, { url }) => {
+permitsTest("random processes never exceed the limit, and permits of lost processes come back", async (_, { url }) => {
   await using server = await TimedServer.connect(url);
   const step: fc.Arbitrary<Step> = fc.record({
     process: fc.nat(3),

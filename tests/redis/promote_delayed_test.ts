@@ -10,7 +10,7 @@ import { redisTest, uniqueName } from "./redis_tests.ts";
 
 const NONE = { ready: 0, blocked: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0 };
 
-engineTest("what is retried now comes last, with the failures that it has, and once", async (bench) => {
+engineTest("items retried now come last, once, with the failures that they have", async (bench) => {
   await addRateLimited(bench.engine, { key: "a", payload: "" }, { minDelay: 5000 });
   await bench.add("b");
   assertEquals(await bench.engine.promoteDelayed("a"), true);
@@ -19,7 +19,7 @@ engineTest("what is retried now comes last, with the failures that it has, and o
   assertEquals(taken.map(({ key, failures }) => [key, failures]), [["b", 0], ["a", 1]]);
 });
 
-engineTest("what is not delayed is not promoted", async (bench) => {
+engineTest("an item that is not delayed is not promoted", async (bench) => {
   await bench.add("ready", "processing");
   const { taken: [ready] } = await bench.take("o");
   await bench.addAfter(5, "due");
@@ -32,7 +32,7 @@ engineTest("what is not delayed is not promoted", async (bench) => {
   assertEquals(await countsOf(bench.engine), { ...NONE, processing: 2 });
 });
 
-engineTest("what is processing and delayed comes again once it is done", async (bench) => {
+engineTest("an item that is processing and delayed is handed out again when it is done", async (bench) => {
   await bench.add("a");
   const { taken: [a] } = await bench.take("o");
   await bench.addAfter(5000, "a");
@@ -42,14 +42,14 @@ engineTest("what is processing and delayed comes again once it is done", async (
   assertEquals(keysOf(await bench.take("o")), ["a"]);
 });
 
-engineTest("what is ready and delayed is ready once", async (bench) => {
+engineTest("an item that is ready and delayed is ready once", async (bench) => {
   await bench.addAfter(5000, "a");
   await bench.add("a");
   assertEquals(await bench.engine.promoteDelayed("a"), true);
   assertEquals(await countsOf(bench.engine), { ...NONE, ready: 1 });
 });
 
-engineTest("while more is due than a call moves, what is retried now comes after that", async (bench) => {
+engineTest("while more items are due than a call moves, items retried now come after them", async (bench) => {
   const keys = Array.from({ length: 300 }, (_, i) => `${i}`);
   await bench.addAfter(10, ...keys);
   await bench.addAfter(5000, "a");
@@ -59,7 +59,7 @@ engineTest("while more is due than a call moves, what is retried now comes after
   assertEquals(keysOf(await bench.take("o", 400)).concat(keysOf(await bench.take("p", 400))), [...keys, "a"]);
 });
 
-engineTest("a process that waits is woken by what is promoted", async (bench) => {
+engineTest("a promoted item wakes a waiting process", async (bench) => {
   await bench.addAfter(5000, "a");
   await bench.take("o");
   await bench.engine.promoteDelayed("a");
@@ -67,7 +67,7 @@ engineTest("a process that waits is woken by what is promoted", async (bench) =>
   assertEquals(await bench.stored("ZCARD", "idle"), 0);
 });
 
-redisTest("retry now: it wakes a worker of another process, for an item that is no text too", async ({ url }) => {
+redisTest("retry now: a worker of another process is woken, even for an item that is not a string", async ({ url }) => {
   const name = uniqueName("retry");
   const open = () => createRedisQueue<{ id: number }>({ name, url, keyOf: ({ id }) => `${id}` });
   await using one = open();

@@ -12,7 +12,7 @@ import { RedisServer } from "./server.ts";
 queueMetricsSuite(onRedis);
 processMetricsSuite(onRedis);
 
-redisTest("queue metrics: each look is one call", async ({ url }) => {
+redisTest("queue metrics: each measurement is one call", async ({ url }) => {
   await using proxy = await RedisProxy.start(url);
   const name = uniqueName("metrics");
   await using queue = createRedisQueue({ name, url: proxy.url });
@@ -23,7 +23,7 @@ redisTest("queue metrics: each look is one call", async ({ url }) => {
   assertEquals(proxy.requests.join("").split(`{${name}}:meta`).length - 1, metrics.looks.length + 2);
 });
 
-serverTest("queue metrics: while the server is away nobody knows, which is reported once", async () => {
+serverTest("queue metrics: while the server is away, the values are unknown, which is reported once", async () => {
   await using server = await RedisServer.start({ appendonly: true });
   const name = uniqueName("metrics");
   const errors: string[] = [];

@@ -60,7 +60,7 @@ async function take<T>(queue: RedisQueue<T>): Promise<RedisLease<T>> {
   return lease as RedisLease<T>;
 }
 
-queueTest("adds fold, and come in the order of the first of them", {}, async ({ queue }) => {
+queueTest("adds are folded, and items come in the order of their first adds", {}, async ({ queue }) => {
   queue.add("a");
   queue.add("b");
   await queue.add("a");
@@ -74,7 +74,7 @@ queueTest("adds fold, and come in the order of the first of them", {}, async ({ 
   await queue.whenIdle();
 });
 
-queueTest("an item that is added while processing comes again, after others", {}, async ({ queue }) => {
+queueTest("an item that is added while processing comes again, after the others", {}, async ({ queue }) => {
   await queue.add("a");
   const lease = await take(queue);
   await queue.addAll(["a", "b"]);
@@ -101,7 +101,7 @@ queueTest("a lease that is disposed is done, and its failures stay", { limiter: 
   assertEquals(await queue.numRequeues("a"), 0);
 });
 
-queueTest("each outcome does what it says", { limiter: SLOW }, async ({ queue }) => {
+queueTest("each outcome has its effect", { limiter: SLOW }, async ({ queue }) => {
   const outcomes = [
     undefined,
     { requeue: false },
@@ -138,7 +138,7 @@ queueTest("each outcome does what it says", { limiter: SLOW }, async ({ queue })
   assertEquals((await queue.counts()).givenUp, 0);
 });
 
-queueTest("a lease is finished once, and the first answer is that of all", { limiter: SLOW }, async ({ queue }) => {
+queueTest("a lease is finished once, and later calls get the first answer", { limiter: SLOW }, async ({ queue }) => {
   await queue.add("a");
   const lease = await take(queue);
   assertEquals(await Promise.all([lease.finish({ requeue: true }), lease.finish()]), [true, true]);
@@ -146,7 +146,7 @@ queueTest("a lease is finished once, and the first answer is that of all", { lim
   assertEquals((await queue.counts()).failing, 1);
 });
 
-queueTest("what makes no sense as an outcome is refused, and the lease goes on", {}, async ({ queue, errors }) => {
+queueTest("an invalid outcome is refused, and the lease continues", {}, async ({ queue, errors }) => {
   await queue.add("a");
   const lease = await take(queue);
   await assertRejects(() => lease.finish({ requeu: true } as never), TypeError, 'did you mean "requeue"?');
@@ -161,7 +161,7 @@ queueTest("what makes no sense as an outcome is refused, and the lease goes on",
   assert(await lease.finish());
 });
 
-queueTest("a delay keeps the earlier deadline, and can be taken back", {}, async ({ queue }) => {
+queueTest("the earlier deadline of a delay counts, and a delay can be cancelled", {}, async ({ queue }) => {
   await queue.addAfter("a", "1h");
   await queue.addAfter("a", "1m");
   await queue.addAfter("a", "2h");
@@ -180,7 +180,7 @@ queueTest("a delayed item comes twice if it is added as well", {}, async ({ queu
   assertEquals([ready, delayed], [1, 1]);
 });
 
-queueTest("with 'replace', it comes once", { addWhileDelayed: "replace" }, async ({ queue }) => {
+queueTest("with 'replace', the item comes once", { addWhileDelayed: "replace" }, async ({ queue }) => {
   await queue.addAfter("a", "1h");
   await queue.add("a");
   await queue.addAfter("a", "1h");
@@ -189,7 +189,7 @@ queueTest("with 'replace', it comes once", { addWhileDelayed: "replace" }, async
 });
 
 queueTest(
-  "with 'fold', what failed in a pool comes once, when its retry is due",
+  "with 'fold', an item that failed in a pool comes once, when its retry is due",
   { addWhileDelayed: "fold", limiter: SLOW },
   async ({ queue }) => {
     const [begun, failed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -223,7 +223,7 @@ queueTest(
   },
 );
 
-queueTest("who waits is served when an item is added, and when one is due", {}, async ({ queue }) => {
+queueTest("a waiting get is served when an item is added, and when an item is due", {}, async ({ queue }) => {
   const first = take(queue);
   const second = take(queue);
   await queue.addAfter("later", 500);
@@ -263,7 +263,7 @@ queueTest<Page>("nothing of an item is left when it is done", { keyOf: ({ url })
   assertEquals(await call("KEYS", `workqueue:{${name}}:*`), [`workqueue:{${name}}:meta`]);
 });
 
-queueTest("a wait can be ended by a signal, and loses no item", {}, async ({ queue, errors }) => {
+queueTest("a signal can end a wait, and no item is lost", {}, async ({ queue, errors }) => {
   const aborting = new AbortController();
   const lease = queue.get({ signal: aborting.signal });
   const other = take(queue);
@@ -277,7 +277,7 @@ queueTest("a wait can be ended by a signal, and loses no item", {}, async ({ que
 });
 
 queueTest(
-  "shut down, it takes and adds nothing, and can finish what it holds",
+  "after shutdown, the queue hands out and adds nothing, but held items can be finished",
   {},
   async ({ queue, errors, name }, server) => {
     await queue.addAll(["a", "b"]);
@@ -325,14 +325,14 @@ queueTest(
   },
 );
 
-queueTest("a drain can be ended by a signal", {}, async ({ queue }) => {
+queueTest("a signal can end a drain", {}, async ({ queue }) => {
   await queue.add("a");
   const lease = await take(queue);
   await assertRejects(() => queue.shutDownWithDrain({ signal: AbortSignal.abort(new Error("now")) }), Error, "now");
   await lease.finish();
 });
 
-queueTest("what is wrong with an item is reported, awaited or not", {}, async ({ queue, errors }) => {
+queueTest("an invalid item is reported, whether the call is awaited or not", {}, async ({ queue, errors }) => {
   queue.add({} as never);
   await assertRejects(() => queue.addAfter("a", "soon"), TypeError, "Cannot add item: 'delay'");
   await assertRejects(() => queue.addAfter("a", NaN), RangeError);
@@ -364,7 +364,7 @@ redisTest("queue: wrong options are refused", ({ url }) => {
 });
 
 queueTest(
-  "workers retry, give up, requeue, and get attempt and token",
+  "workers retry, give up and requeue items, and get the number of the attempt and the token",
   { limiter: QUICK },
   async ({ queue, errors }) => {
     const seen: string[] = [];
@@ -393,7 +393,7 @@ queueTest(
   },
 );
 
-queueTest("a pool that is paused gives back what was brought for it", {}, async ({ queue }) => {
+queueTest("a paused pool gives back the items that were fetched for it", {}, async ({ queue }) => {
   await queue.addAll(Array.from({ length: 20 }, (_, i) => `${i}`));
   const begun: string[] = [];
   const pool = runWorkers(queue, async (item) => {
@@ -413,7 +413,7 @@ queueTest("a pool that is paused gives back what was brought for it", {}, async 
   await pool.stop();
 });
 
-queueTest("'throttle' is shared by all who name it", {}, async ({ queue, name }, { url }) => {
+queueTest("'throttle' is shared by all queues that name it", {}, async ({ queue, name }, { url }) => {
   await using other = createRedisQueue({ name, url });
   await queue.addAll(Array.from({ length: 20 }, (_, i) => `${i}`));
   const begun: string[] = [];
@@ -426,7 +426,7 @@ queueTest("'throttle' is shared by all who name it", {}, async ({ queue, name },
   assertEquals(begun.length, 7);
 });
 
-queueTest("a bucket that is changed by hand, or by a document, is asked again at once", {}, async ({ queue }) => {
+queueTest("after a bucket changes, by hand or by a document, it is asked again at once", {}, async ({ queue }) => {
   const throttle = new TokenBucket(0, 1);
   const config = loadConfig({ queues: { q: { throttle: { rate: 0, burst: 1 } } } });
   // Without a notification, the queue checks again only after five seconds.
@@ -449,7 +449,7 @@ queueTest("a bucket that is changed by hand, or by a document, is asked again at
   }
 });
 
-queueTest("a paused bucket lets no attempt begin here, until it is resumed", {}, async ({ queue }) => {
+queueTest("while a bucket is paused, no attempt begins in this process", {}, async ({ queue }) => {
   const throttle = new TokenBucket(Infinity, 1);
   throttle.pauseFor("1h");
   await queue.add("a");
@@ -461,7 +461,7 @@ queueTest("a paused bucket lets no attempt begin here, until it is resumed", {},
 });
 
 queueTest(
-  "a drain lets workers end, and writes what came of them",
+  "a drain lets workers end, and writes their outcomes",
   { limiter: SLOW },
   async ({ queue, name }, { url }) => {
     await queue.addAll(["fails", "works"]);
@@ -483,7 +483,7 @@ queueTest(
   },
 );
 
-queueTest("a process that waits is woken by what is due, whoever waited before", {}, async ({ queue }) => {
+queueTest("a waiting process is woken when an item is due, whichever process waited before", {}, async ({ queue }) => {
   await queue.addAfter("a", 500);
   for (let i = 0; i < 3; i++) {
     await assertRejects(() => queue.get({ signal: AbortSignal.timeout(100) }));
@@ -494,7 +494,7 @@ queueTest("a process that waits is woken by what is due, whoever waited before",
 });
 
 queueTest(
-  "workers are woken by what is due while they are at work, and when they were paused",
+  "workers are woken by due items while they are busy, and after a pause",
   {},
   async ({ queue }) => {
     await queue.addAll(["a"]);
@@ -517,7 +517,7 @@ queueTest(
   },
 );
 
-queueTest("a pool without tokens keeps no other from the work", {}, async ({ queue, errors }) => {
+queueTest("a pool without tokens doesn't keep other pools from working", {}, async ({ queue, errors }) => {
   const slow: string[] = [];
   const throttle = new TokenBucket(0.001, 1);
   const scarce = runWorkers(queue, (item) => void slow.push(item), { throttle });
@@ -533,7 +533,7 @@ queueTest("a pool without tokens keeps no other from the work", {}, async ({ que
   assertEquals(quick.slice(0, 100), items);
 });
 
-queueTest("a bucket that is paused for long makes no timer that ends at once", {}, async ({ queue }) => {
+queueTest("a bucket with a long pause doesn't create a timer that fires at once", {}, async ({ queue }) => {
   const throttle = new TokenBucket(1, 1);
   throttle.pauseFor("1000h");
   let asked = 0;
@@ -550,7 +550,7 @@ queueTest("a bucket that is paused for long makes no timer that ends at once", {
 });
 
 redisTest(
-  "queue: what a failed finish leaves is given back, also if this process wants nothing more",
+  "queue: an item whose finish failed is given back, even if this process wants nothing more",
   async (server) => {
     const { url, call } = server;
     const name = uniqueName("queue");
@@ -644,27 +644,35 @@ queueTest<Photo>("a process without keyOf does not consume an item with a payloa
   assertEquals([(await queue.counts()).givenUp, errors], [0, []]);
 });
 
-queueTest("a lease by hand of an item with a payload waits for who can read it", { limiter: QUICK }, async (
-  { queue, errors, name },
-  { url },
-) => {
-  await using producer = createRedisQueue<Photo>({ name, url, keyOf: ({ id }) => id });
-  await producer.add({ id: "a" });
-  const waiting = queue.get();
-  while (errors.length === 0) await queue.counts();
-  assertStringIncludes(errors[0]!, "it was added by a process with 'keyOf'");
-  await queue.add("mine");
-  const lease = await waiting as RedisLease;
-  assertEquals([lease.item, await lease.finish()], ["mine", true]);
-  const { readyItems, delayedItems } = await producer.snapshot();
-  assertEquals([...readyItems, ...delayedItems].map(({ item }) => item), [{ id: "a" }]);
-});
+queueTest(
+  "a call of get waits while the only item has a payload that this process can't read",
+  { limiter: QUICK },
+  async (
+    { queue, errors, name },
+    { url },
+  ) => {
+    await using producer = createRedisQueue<Photo>({ name, url, keyOf: ({ id }) => id });
+    await producer.add({ id: "a" });
+    const waiting = queue.get();
+    while (errors.length === 0) await queue.counts();
+    assertStringIncludes(errors[0]!, "it was added by a process with 'keyOf'");
+    await queue.add("mine");
+    const lease = await waiting as RedisLease;
+    assertEquals([lease.item, await lease.finish()], ["mine", true]);
+    const { readyItems, delayedItems } = await producer.snapshot();
+    assertEquals([...readyItems, ...delayedItems].map(({ item }) => item), [{ id: "a" }]);
+  },
+);
 
-queueTest("a key that is no text is refused, as it would be that of other items", {}, async ({ queue }) => {
-  await assertRejects(() => queue.add("\ud800"), TypeError, "unpaired surrogate");
-  await queue.add("\ud83d\ude00");
-  assertEquals((await queue.counts()).ready, 1);
-});
+queueTest(
+  "a key that is not a string is refused, because it would be the key of other items",
+  {},
+  async ({ queue }) => {
+    await assertRejects(() => queue.add("\ud800"), TypeError, "unpaired surrogate");
+    await queue.add("\ud83d\ude00");
+    assertEquals((await queue.counts()).ready, 1);
+  },
+);
 
 const squares = defineLimiter({
   type: "squares",
@@ -678,7 +686,7 @@ const squares = defineLimiter({
   }),
 });
 
-redisTest("queue: a limiter of one's own is computed from the failures that the server has", async ({ url }) => {
+redisTest("queue: a custom limiter computes delays from the failures that the server has", async ({ url }) => {
   const registry = limiters.extend().register(squares);
   const options = { name: uniqueName("queue"), url, limiter: { type: "squares" } as never, limiters: registry };
   await using queue = createRedisQueue(options);
@@ -715,7 +723,7 @@ function registryThatThrows(after: () => number) {
 }
 
 redisTest(
-  "rule 11: a pool gives up what its limiter throws for once the server has returned the failures",
+  "rule 11: if the limiter throws for an item, the pool gives the item up once the server has returned the failures",
   async ({ url }) => {
     for (const outcome of ["fails", "requeue"] as const) {
       const name = uniqueName("queue");
@@ -746,7 +754,7 @@ redisTest(
   },
 );
 
-redisTest("queue: where a limiter of one's own throws, the item is given up", async ({ url }) => {
+redisTest("queue: if a custom limiter throws, the item is given up", async ({ url }) => {
   let failuresThatThrow = 0;
   const registry = registryThatThrows(() => failuresThatThrow);
   const errors: string[] = [];
@@ -779,7 +787,7 @@ redisTest("queue: where a limiter of one's own throws, the item is given up", as
   assertEquals((await queue.counts()).processing, 0);
 });
 
-redisTest("queue: a document describes queues on Redis as it does those in memory", async ({ url }) => {
+redisTest("queue: a document describes queues on Redis the same way as queues in memory", async ({ url }) => {
   const name = uniqueName("images");
   const config = loadConfig({
     limiters: { slow: SLOW },
@@ -808,7 +816,7 @@ redisTest("queue: a document describes queues on Redis as it does those in memor
   assertThrows(() => open.queue("imags"), RangeError);
 });
 
-redisTest("queue: a bucket that two queues of a document name is refused", ({ url }) => {
+redisTest("queue: a bucket named by two queues of a document is refused", ({ url }) => {
   const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
   const config = loadConfig({ limiters: { bucket }, queues: { a: { limiter: "bucket" }, b: { throttle: "bucket" } } });
   assertThrows(() => redisQueues(config, { url }), Error, "queues that processes share cannot share a bucket");
@@ -830,7 +838,7 @@ redisTest("queue: a bucket that two queues of a document name is refused", ({ ur
   return Promise.resolve();
 });
 
-redisTest("queue: a handler that fails once its signal has aborted has not failed", async ({ url }) => {
+redisTest("queue: a handler that throws after its signal has aborted has not failed", async ({ url }) => {
   await using proxy = await RedisProxy.start(url);
   const options = { name: uniqueName("queue"), leaseDuration: 300, limiter: QUICK, onQueueError() {} };
   await using queue = createRedisQueue({ ...options, url: proxy.url });
@@ -853,21 +861,32 @@ redisTest("queue: a handler that fails once its signal has aborted has not faile
   assertStringIncludes(errors[0]!, "The lease of the item was lost");
 });
 
-redisTest("queue: what cannot be done on Redis is refused with the reason, awaited or not", async ({ url }) => {
-  const name = uniqueName("queue");
-  const limiter = createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }) as never;
-  assertThrows(() => createRedisQueue({ name, url, limiter }), TypeError, "must be a limiter as in a config document");
-  assertThrows(() => redisQueues({} as never, { url }), TypeError, "'config' must be a config returned by loadConfig");
-  await using queue = createRedisQueue({ name, url, onQueueError() {} });
-  const drain = queue.shutDownWithDrain as (options: object) => Promise<void>;
-  drain.call(queue, { delayed: "wait" });
-  await assertRejects(
-    () => drain.call(queue, { delayed: "wait" }),
-    TypeError,
-    "delayed items stay for other processes",
-  );
-  assertFalse(queue.shuttingDown);
-});
+redisTest(
+  "queue: an operation that Redis can't do is refused with the reason, whether it is awaited or not",
+  async ({ url }) => {
+    const name = uniqueName("queue");
+    const limiter = createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }) as never;
+    assertThrows(
+      () => createRedisQueue({ name, url, limiter }),
+      TypeError,
+      "must be a limiter as in a config document",
+    );
+    assertThrows(
+      () => redisQueues({} as never, { url }),
+      TypeError,
+      "'config' must be a config returned by loadConfig",
+    );
+    await using queue = createRedisQueue({ name, url, onQueueError() {} });
+    const drain = queue.shutDownWithDrain as (options: object) => Promise<void>;
+    drain.call(queue, { delayed: "wait" });
+    await assertRejects(
+      () => drain.call(queue, { delayed: "wait" }),
+      TypeError,
+      "delayed items stay for other processes",
+    );
+    assertFalse(queue.shuttingDown);
+  },
+);
 
 Deno.test("queue: options of queues in memory are refused on Redis with the reason, in each way to open a queue", () => {
   const name = "q";

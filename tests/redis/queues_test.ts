@@ -50,7 +50,7 @@ for (const name of ["{images}", "a}"]) {
   });
 }
 
-Deno.test("queues: an option that is undefined counts as not given", async () => {
+Deno.test("queues: an undefined option counts as omitted", async () => {
   const errors: unknown[] = [];
   const onQueueError = (error: unknown) => void errors.push(error);
   const queues = redisQueues(config, { url: NOBODY, client: undefined, callTimeout: 100, onQueueError });
@@ -59,7 +59,7 @@ Deno.test("queues: an option that is undefined counts as not given", async () =>
   assertEquals(errors, [error]);
 });
 
-Deno.test("queues: what one queue is given replaces what all were given", async () => {
+Deno.test("queues: an option of one queue replaces the option for all queues", async () => {
   const queues = redisQueues(config, { url: NOBODY, callTimeout: "1m", onQueueError: () => {} });
   await using queue = queues.queue("images", { callTimeout: 200 });
   await assertRejects(() => queue.add("a"), RedisConnectionError, "within 200 ms");

@@ -20,7 +20,7 @@ async function giveUp(queue: RedisQueue, ...items: string[]): Promise<void> {
 
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => `item ${i}`);
 
-redisTest("redrive: a process without workers takes the steps of the redrive that it began", async ({ url }) => {
+redisTest("redrive: a process without workers executes the steps of the redrive that it began", async ({ url }) => {
   await using opened = open(url, uniqueName("redrive"));
   const { queue } = opened;
   await giveUp(queue, ...numbered(500));
@@ -33,21 +33,24 @@ redisTest("redrive: a process without workers takes the steps of the redrive tha
   assertEquals(await queue.redriveProgress(), { redriven: 1, left: 0, running: false });
 });
 
-redisTest("redrive: a process that is shut down leaves its redrive to others, who see and stop it", async ({ url }) => {
-  const name = uniqueName("redrive");
-  await using other = open(url, name);
-  const { queue } = open(url, name);
-  await giveUp(queue, ...numbered(5));
-  assertEquals(await queue.redrive({ rate: 0.001 }), { redriven: 1, left: 4, running: true });
-  await queue.shutDownWithDrain();
-  await assertRejects(() => queue.redrive(), Error, "this queue object was shut down");
-  await assertRejects(() => other.queue.redrive(), Error, "a redrive of this queue is running");
-  assertEquals(await other.queue.redriveProgress(), { redriven: 1, left: 4, running: true });
-  assertEquals(await other.queue.stopRedrive(), { redriven: 1, left: 4, running: false });
-  assertEquals((await other.queue.redrive()).redriven, 4);
-});
+redisTest(
+  "redrive: when a process shuts down, other processes see, continue and can stop its redrive",
+  async ({ url }) => {
+    const name = uniqueName("redrive");
+    await using other = open(url, name);
+    const { queue } = open(url, name);
+    await giveUp(queue, ...numbered(5));
+    assertEquals(await queue.redrive({ rate: 0.001 }), { redriven: 1, left: 4, running: true });
+    await queue.shutDownWithDrain();
+    await assertRejects(() => queue.redrive(), Error, "this queue object was shut down");
+    await assertRejects(() => other.queue.redrive(), Error, "a redrive of this queue is running");
+    assertEquals(await other.queue.redriveProgress(), { redriven: 1, left: 4, running: true });
+    assertEquals(await other.queue.stopRedrive(), { redriven: 1, left: 4, running: false });
+    assertEquals((await other.queue.redrive()).redriven, 4);
+  },
+);
 
-redisTest("redrive: a call whose reply was lost is repeated, and has begun once", async ({ url }) => {
+redisTest("redrive: a call whose reply was lost is repeated, and begins the redrive once", async ({ url }) => {
   const { name } = newQueue(url);
   await using proxy = await RedisProxy.start(url);
   await using opened = open(proxy.url, name);
@@ -61,7 +64,7 @@ redisTest("redrive: a call whose reply was lost is repeated, and has begun once"
   }
 });
 
-redisTest("redrive: keys that nothing can have are ignored", async ({ url }) => {
+redisTest("redrive: keys that no item can have are ignored", async ({ url }) => {
   await using opened = open(url, uniqueName("redrive"));
   const { queue } = opened;
   await giveUp(queue, "a", "b");
@@ -70,7 +73,7 @@ redisTest("redrive: keys that nothing can have are ignored", async ({ url }) => 
   assertEquals((await queue.givenUp()).items.map(({ key }) => key), ["b"]);
 });
 
-redisTest("given up: a search goes on after the number of keys that one call checks", async ({ url, call }) => {
+redisTest("given up: a search continues after the number of keys that one call checks", async ({ url, call }) => {
   const name = uniqueName("given-up");
   const prefix = `workqueue:{${name}}:`;
   const keys = ["needle", ...numbered(1100)];
@@ -88,22 +91,25 @@ redisTest("given up: a search goes on after the number of keys that one call che
   assertEquals(await queue.discard({ search: "item" }), 1100);
 });
 
-redisTest("redrive: the list of its keys is removed with it, or expires if it never began", async ({ url, call }) => {
-  const name = uniqueName("redrive");
-  await using opened = open(url, name);
-  const { queue } = opened;
-  const lists = async () => {
-    const keys = await call("KEYS", `workqueue:{${name}}:redrive:*`) as string[];
-    return await Promise.all(keys.map(async (key) => Number(await call("TTL", key)) > 0));
-  };
-  await giveUp(queue, "a", "b", "c");
-  await queue.redrive({ keys: ["a", "b"], rate: 0.001 });
-  assertEquals(await lists(), [false]); // never expires
-  await assertRejects(() => queue.redrive({ keys: ["c"] }), Error, "a redrive of this queue is running");
-  assertEquals((await lists()).sort(), [false, true]);
-  await queue.stopRedrive();
-  assertEquals(await lists(), [true]);
-});
+redisTest(
+  "redrive: the list of its keys is removed with it, or expires if the redrive never began",
+  async ({ url, call }) => {
+    const name = uniqueName("redrive");
+    await using opened = open(url, name);
+    const { queue } = opened;
+    const lists = async () => {
+      const keys = await call("KEYS", `workqueue:{${name}}:redrive:*`) as string[];
+      return await Promise.all(keys.map(async (key) => Number(await call("TTL", key)) > 0));
+    };
+    await giveUp(queue, "a", "b", "c");
+    await queue.redrive({ keys: ["a", "b"], rate: 0.001 });
+    assertEquals(await lists(), [false]); // never expires
+    await assertRejects(() => queue.redrive({ keys: ["c"] }), Error, "a redrive of this queue is running");
+    assertEquals((await lists()).sort(), [false, true]);
+    await queue.stopRedrive();
+    assertEquals(await lists(), [true]);
+  },
+);
 
 redisTest("given up: a reload of a config changes the limits, and so does the first call", async ({ url }) => {
   const name = uniqueName("given-up");

@@ -59,7 +59,7 @@ async function take(queue: RedisQueue): Promise<RedisLease> {
   return lease as RedisLease;
 }
 
-reloadTest("the next failures are delayed as the new document says, and counts go on", {
+reloadTest("the next failures are delayed by the new document, and counts continue", {
   terms: { limiter: MINUTE },
 }, async ({ queue, reload, waits }) => {
   await queue.addRateLimited("a");
@@ -77,7 +77,7 @@ reloadTest("the next failures are delayed as the new document says, and counts g
   assertEquals(await queue.numRequeues("a"), 3);
 });
 
-reloadTest("what is on its way goes with what was computed for it", {
+reloadTest("a failure already being reported keeps the delay computed for it", {
   terms: { limiter: MINUTE },
 }, async ({ queue, reload, waits }) => {
   await queue.addAll(["a", "b", "c", "d"]);
@@ -94,7 +94,7 @@ reloadTest("what is on its way goes with what was computed for it", {
   assertEquals(await waits(), { a: 1, b: 3, d: 7 });
 });
 
-reloadTest("a throttle that is free, or comes, or goes, is so at once, and is called by its name", {
+reloadTest("a throttle that becomes free, is added or is removed takes effect at once, and keeps its name", {
   terms: { throttle: { rate: 1e-9, burst: 1 }, concurrency: 2 },
 }, async ({ name, config, queue, reload }, { call }) => {
   let onStart = (_item: string) => {};
@@ -124,7 +124,7 @@ reloadTest("a throttle that is free, or comes, or goes, is so at once, and is ca
   await pool.stop();
 });
 
-reloadTest("pools follow while items flow, and nothing is lost or done twice at once", {
+reloadTest("pools follow reloads while items flow, and no item is lost or processed twice at once", {
   terms: { limiter: { type: "exponential", baseDelay: 1, maxDelay: 5 }, concurrency: 2 },
 }, async ({ name, config, queue, reload }) => {
   const COUNT = 600;
@@ -175,7 +175,7 @@ const own = (next?: (failures: number) => number) =>
     create: () => ({ when: () => 0, forget() {}, numRequeues: () => 0, ...next && { next } }),
   });
 
-reloadTest("a document that cannot be on Redis is rejected with its places, and nothing has changed", {
+reloadTest("a document that can't work on Redis is rejected with the place of each problem, and changes nothing", {
   terms: { limiter: MINUTE, concurrency: 2 },
   registry: limiters.extend().register(own()).register(own((failures) => failures * 120_000)),
 }, async ({ name, config, queue, reload, waits }) => {
@@ -204,7 +204,7 @@ reloadTest("a document that cannot be on Redis is rejected with its places, and 
   assertEquals(await waits(), { a: 1, b: 2 });
 });
 
-reloadTest("a retry budget that is added or changed is in force at once, for all processes", {
+reloadTest("a retry budget that is added or changed takes effect at once, for all processes", {
   terms: { limiter: { type: "exponential", baseDelay: 1, maxDelay: 1 } },
 }, async ({ name, queue, reload }, { url }) => {
   await using other = createRedisQueue({ name, url });
@@ -225,7 +225,7 @@ reloadTest("a retry budget that is added or changed is in force at once, for all
   await blocked(1);
 });
 
-reloadTest("a queue that is gone goes on as it was, and follows again when its name is back", {
+reloadTest("a queue removed from the document keeps its settings, and follows again when its name is back", {
   terms: { limiter: MINUTE },
 }, async ({ config, queue, reload, waits }) => {
   config.reload({ queues: { other: { discipline: NESTED } } });
@@ -236,7 +236,7 @@ reloadTest("a queue that is gone goes on as it was, and follows again when its n
 });
 
 reloadTest(
-  "a queue that was shut down follows no more, and refuses nothing",
+  "a queue that was shut down no longer follows, and refuses nothing",
   {},
   ({ config, queue, reload, name }) => {
     queue.shutDown();

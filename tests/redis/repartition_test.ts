@@ -155,7 +155,7 @@ redisTest(
   },
 );
 
-redisTest("repartition: only at rest, and to a number from 1 to 256", async ({ url }) => {
+redisTest("repartition: works only at rest, and to a number from 1 to 256", async ({ url }) => {
   const name = uniqueName("repartition");
   const errors: unknown[] = [];
   await using queue = createRedisQueue({ name, url, partitions: 2, onQueueError: (error) => errors.push(error) });
@@ -216,7 +216,7 @@ for (const [from, to] of [[2, 3], [1, 2], [2, 1]] as const) {
   });
 }
 
-redisTest("repartition: of a queue without partitions, which has just got its discipline", async ({ url }) => {
+redisTest("repartition: works for a queue without partitions that just got its discipline", async ({ url }) => {
   const options = { name: uniqueName("repartition"), url, onQueueError() {} };
   await using queue = createRedisQueue(options);
   const items = numbered(1000).map((item, i) => `${i % 3}/${item}`);
@@ -233,7 +233,7 @@ redisTest("repartition: of a queue without partitions, which has just got its di
   await pool.stop();
 });
 
-redisTest("repartition: refused if a partition would have the name of another queue", async ({ url }) => {
+redisTest("repartition: is refused if a partition would have the name of another queue", async ({ url }) => {
   const [name, onQueueError] = [uniqueName("repartition"), () => {}];
   await using queue = createRedisQueue({ name, url, onQueueError });
   await using other = createRedisQueue({ name: `${name}#2`, url, onQueueError });
@@ -250,7 +250,7 @@ redisTest("repartition: refused if a partition would have the name of another qu
   assertEquals((await taken.counts()).ready, 1);
 });
 
-redisTest("repartition: while it has not ended, every call is refused, and so is another number", async ({ url }) => {
+redisTest("repartition: until it has ended, every call is refused, and so is another number", async ({ url }) => {
   const name = uniqueName("repartition");
   const onQueueError = () => {};
   await using queue = createRedisQueue({ name, url, onQueueError });

@@ -35,7 +35,7 @@ function requireBudget({ firsts, retries }: Attempts, { ratio, minRate }: { rati
 
 for (const [seed, retryBudget] of [{ ratio: 0.5, minRate: 2 }, { ratio: 0, minRate: 5 }].entries()) {
   redisTest(
-    `rule 18: processes that come and go keep to one budget, ${JSON.stringify(retryBudget)}`,
+    `rule 18: processes that start and stop keep to one budget, ${JSON.stringify(retryBudget)}`,
     async ({ url }) => {
       const random = randomNumbers(seed + 1);
       const below = (n: number) => Math.floor(random() * n);

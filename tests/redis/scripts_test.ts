@@ -75,7 +75,7 @@ const reply = fields({
   taken: rows({ key: TEXT, failures: NUMBER, readyForMs: optional(DURATION) }),
 });
 
-Deno.test("scripts: what Lua sends is read by name, in the order in which it is declared", () => {
+Deno.test("scripts: values that Lua sends are read by name, in the order of their declaration", () => {
   const script = declareScript({
     ...plain,
     args: {},
@@ -100,12 +100,12 @@ Deno.test("scripts: what Lua sends is read by name, in the order in which it is 
   assertEquals([times.pauseMs, times.isLost, times.taken], [1.5, false, [{ key: "a", failures: 0, readyForMs: 2 }]]);
 });
 
-Deno.test("scripts: a reply that lacks a field, or a value of a row, is refused", () => {
+Deno.test("scripts: a reply without a field, or without a value of a row, is refused", () => {
   assertThrows(() => reply.read([1, 0, []]), Error, "'totals'"); // Redis truncates a list at nil
   assertThrows(() => reply.read([1, 0, [], [], [["a", "b"], [0], []]]), Error, "'failures' has 1 values for 2 rows");
 });
 
-Deno.test("scripts: a field that the Lua forgets is refused when the script is declared", () => {
+Deno.test("scripts: a field that the Lua omits is refused when the script is declared", () => {
   const declare = (body: string) => () =>
     declareScript({
       args: { key: TEXT },
@@ -173,7 +173,7 @@ function q.makeTable()
 end
 `;
 
-Deno.test("scripts: functions and names of keys that a script does not use are left out", () => {
+Deno.test("scripts: functions and key names that a script does not use are left out", () => {
   const used = shorten(`${LIBRARY}return one()\n`);
   assertEquals(used.match(/function (?:q\.)?\w+/g), ["function one", "function three", "function nested"]);
   assertEquals(used.match(/\w+ = (?:prefix|KEYS).*/g), [
@@ -192,7 +192,7 @@ Deno.test("scripts: functions and names of keys that a script does not use are l
   ]);
 });
 
-Deno.test("scripts: constants stand where they are used", () => {
+Deno.test("scripts: constants are inlined", () => {
   const text = shorten(`${LIBRARY}return q.two()\n`);
   assert(text.includes("three(q.ready, 200)") && text.includes("if (2^53 - 1) then"));
   assertEquals(text.match(/\b(?:MOST|FAR)\b/), null);
@@ -201,7 +201,7 @@ Deno.test("scripts: constants stand where they are used", () => {
   assertEquals(text.match(/q\.(?:rare|never)|never/), null);
 });
 
-Deno.test("scripts: a value that is forgotten does not compile", () => {
+Deno.test("scripts: an omitted value does not compile", () => {
   const script = declareScript({
     args: { key: TEXT as Argument<"a" | "b">, count: NUMBER },
     rows: { token: TEXT },
@@ -218,7 +218,7 @@ Deno.test("scripts: a value that is forgotten does not compile", () => {
   assertEquals(read, "yes");
 });
 
-Deno.test("scripts: a repartition knows every structure of a partition, and no other", () => {
+Deno.test("scripts: a repartition knows every structure of a partition, and no others", () => {
   const texts = Object.values(createScripts("{ 0, 0 }", true)).map(({ text }) => text);
   const names = texts.flatMap((text) => Array.from(text.matchAll(/prefix \.\. '(\w+)'/g), ([, name]) => name!));
   assertEquals([...new Set([...names, "export"])].sort(), [...STRUCTURES].sort());

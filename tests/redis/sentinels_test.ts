@@ -14,7 +14,7 @@ import { MASTER, Watched } from "./sentinels.ts";
 const PUSH = createScript(`return redis.call("RPUSH", KEYS[1], ARGV[1])`);
 
 serverTest(
-  "sentinels: the master is killed: the queue goes on, and the caller of `get` gets the next item",
+  "sentinels: when the master is killed, the queue continues, and the caller of `get` gets the next item",
   async () => {
     await using watched = await Watched.start();
     const at = { url: `redis://${MASTER}`, sentinels: watched.urls };
@@ -55,7 +55,7 @@ serverTest(
 );
 
 serverTest(
-  "sentinels: a planned failover: calls and messages go to the new master, and calls keep their order",
+  "sentinels: after a planned failover, calls and messages go to the new master, and calls keep their order",
   async () => {
     await using watched = await Watched.start();
     const resumed = Promise.withResolvers<void>();
@@ -85,7 +85,7 @@ serverTest(
   },
 );
 
-serverTest("sentinels: one that is down or hangs is skipped, and what is wrong is said", async () => {
+serverTest("sentinels: a Sentinel that is down or hangs is skipped, and errors say what is wrong", async () => {
   await using watched = await Watched.start();
   const url = `redis://${MASTER}`;
   await watched.sentinels[0]!.kill("SIGKILL");
@@ -117,7 +117,7 @@ serverTest("sentinels: one that is down or hangs is skipped, and what is wrong i
   await watched.sentinels[1]!.kill("SIGCONT");
 });
 
-serverTest("sentinels: a replica that a Sentinel takes for the master is not used", async () => {
+serverTest("sentinels: a replica that a Sentinel believes to be the master is not used", async () => {
   await using watched = await Watched.start();
   const [, replica] = watched.servers;
   const connection = connect("connect", { url: `redis://${MASTER}`, sentinels: watched.urls, callTimeout: 1000 });
@@ -152,7 +152,7 @@ serverTest("sentinels: a given client of ioredis that uses Sentinels works, also
   client.disconnect();
 });
 
-Deno.test("sentinels: wrong options are refused, and not shown", () => {
+Deno.test("sentinels: wrong options are refused, and the error doesn't show them", () => {
   const url = `redis://${MASTER}`;
   const wrong: [options: object, rule: string][] = [
     [{ sentinels: ["redis://localhost"] }, "'sentinels' needs a 'url' whose host is the master's name"],

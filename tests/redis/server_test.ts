@@ -11,13 +11,13 @@ import { redisTest, serverTest, uniqueName } from "./redis_tests.ts";
 import { RedisProxy } from "./proxy.ts";
 import { callRedis, RedisServer } from "./server.ts";
 
-redisTest("server: one that tests share answers", async ({ url, call }) => {
+redisTest("server: a server shared by tests answers", async ({ url, call }) => {
   const key = uniqueName("key");
   await call("SET", key, "value", "EX", "60");
   assertEquals(await callRedis(url, "GET", key), "value");
 });
 
-serverTest("server: it keeps what is in its files over a restart, and nothing else", async () => {
+serverTest("server: a restart keeps the data in its files, and nothing else", async () => {
   await using durable = await RedisServer.start({ appendonly: true });
   await using forgetful = await RedisServer.start();
   for (const server of [durable, forgetful]) {
@@ -27,14 +27,14 @@ serverTest("server: it keeps what is in its files over a restart, and nothing el
   assertEquals([await durable.call("GET", "key"), await forgetful.call("GET", "key")], ["value", null]);
 });
 
-serverTest("server: it takes options, and a mistake in them is printed", async () => {
+serverTest("server: it accepts options, and an invalid option is printed", async () => {
   await using server = await RedisServer.start({ maxmemory: "2mb", args: ["--databases", "3"] });
   assertEquals(await server.call("CONFIG", "GET", "maxmemory"), ["maxmemory", String(2 * 1024 * 1024)]);
   assertEquals(await server.call("CONFIG", "GET", "databases"), ["databases", "3"]);
   await assertRejects(() => RedisServer.start({ args: ["--nonsense", "1"] }), Error, "nonsense");
 });
 
-serverTest("server: nothing is left of it when it is disposed of, stopped or not", async () => {
+serverTest("server: after disposing, nothing is left of it, stopped or not", async () => {
   const server = await RedisServer.start();
   await server.kill("SIGSTOP");
   await server[Symbol.asyncDispose]();
@@ -42,7 +42,7 @@ serverTest("server: nothing is left of it when it is disposed of, stopped or not
   await assertRejects(() => server.call("PING"));
 });
 
-redisTest("proxy: a reply is lost, and the request was not", async ({ url, call }) => {
+redisTest("proxy: a reply is lost although the request arrived", async ({ url, call }) => {
   await using proxy = await RedisProxy.start(url);
   const key = uniqueName("key");
   assertEquals(await callRedis(proxy.url, "INCR", key), 1);
@@ -71,7 +71,7 @@ redisTest("proxy: connections are dropped, refused, and delayed until they are l
   assertEquals(await processing, "PONG");
 });
 
-serverTest("server: it ends with the process that started it, however that ends", async () => {
+serverTest("server: it ends with the process that started it, however that process ends", async () => {
   const [file, ...options] = await runtimes["Deno"]!();
   const child = spawn(file!, [...options, fileURLToPath(new URL("start_server.ts", import.meta.url))]);
   const ended = once(child, "exit");

@@ -1,6 +1,6 @@
 /**
- * Tests of throttles that are one for all processes. Each "process" of these tests has a config and queue objects of
- * its own. `process/shared_throttles_process_test.ts` kills and stops real processes.
+ * Tests of throttles that all processes share. Each "process" of these tests has a config and queue objects of its own.
+ * `process/shared_throttles_process_test.ts` kills and stops real processes.
  */
 
 import { assert, assertEquals } from "@std/assert";
@@ -92,7 +92,7 @@ async function permitsOf(call: SharedServer["call"], prefix: string): Promise<nu
   return stored.map((each) => Number(each.split(" ")[0])).filter((count) => count > 0);
 }
 
-redisTest("shared throttles: two queues in six processes share a limit, evenly", async ({ url, call }) => {
+redisTest("shared throttles: two queues in six processes share a limit evenly", async ({ url, call }) => {
   const { api, a, b } = names();
   const queue = { throttle: api, concurrency: 5 };
   const document = { throttles: { [api]: { type: "concurrency", limit: 3 } }, queues: { [a]: queue, [b]: queue } };
@@ -118,7 +118,7 @@ redisTest("shared throttles: two queues in six processes share a limit, evenly",
 });
 
 redisTest(
-  "shared throttles: other documents share a throttle by its name, and one without a name is of its queue",
+  "shared throttles: documents share a throttle by its name, and a throttle without a name belongs to its queue",
   async ({ url }) => {
     const { api, a, b } = names();
     const limit = { type: "concurrency", limit: 2 };
@@ -161,7 +161,7 @@ redisTest(
   },
 );
 
-redisTest("shared throttles: a process that always has work leaves others their turn", async ({ url }) => {
+redisTest("shared throttles: a process that always has work leaves the others their turn", async ({ url }) => {
   const { api, a, b } = names();
   const document = (name: string) => ({
     throttles: { [api]: { type: "concurrency", limit: 2 } },
@@ -189,7 +189,7 @@ redisTest("shared throttles: a process that always has work leaves others their 
 });
 
 redisTest(
-  "shared throttles: a lower limit begins nothing until below, a higher one begins at once",
+  "shared throttles: after the limit is lowered, nothing begins until fewer run; a higher limit applies at once",
   async ({ url, call }) => {
     const { api, a } = names();
     const document = (throttle: object, name: unknown = api) => ({
@@ -239,7 +239,7 @@ redisTest(
   },
 );
 
-redisTest("shared throttles: a part of an all-of may change its type and back", async ({ url, call }) => {
+redisTest("shared throttles: a part of an all-of may change its type and change back", async ({ url, call }) => {
   const { a } = names();
   const document = (part: object) => ({
     queues: { [a]: { throttle: { type: "all-of", throttles: [part, { type: "breaker" }] }, concurrency: 10 } },
@@ -290,26 +290,29 @@ redisTest("shared throttles: a shutdown returns permits at once", async ({ url, 
   stays.end();
 });
 
-redisTest("shared throttles: a lost reply to a request for permits gives them once", async ({ url, call }) => {
-  const { api, a } = names();
-  const document = {
-    throttles: { [api]: { type: "concurrency", limit: 2 } },
-    queues: { [a]: { throttle: api, concurrency: 5 } },
-  };
-  await using proxy = await RedisProxy.start(url);
-  const attempts = new Attempts();
-  await using process = start(proxy.url, document, attempts.work, { onQueueError() {} });
-  await using _other = start(url, document, attempts.work);
-  const [queue] = process.queues;
-  for (let i = 0; i < 5; i++) {
-    const lost = proxy.loseReply(`{throttle:${api}}`);
-    await queue!.addAll(items(20, `round ${i}`));
-    await lost;
-    await queue!.whenIdle();
-  }
-  assertEquals([attempts.begun.length, attempts.most], [100, 2]);
-  assertEquals(await permitsOf(call, `workqueue:{throttle:${api}}`), []);
-});
+redisTest(
+  "shared throttles: if the reply to a request for permits is lost, the permits are given once",
+  async ({ url, call }) => {
+    const { api, a } = names();
+    const document = {
+      throttles: { [api]: { type: "concurrency", limit: 2 } },
+      queues: { [a]: { throttle: api, concurrency: 5 } },
+    };
+    await using proxy = await RedisProxy.start(url);
+    const attempts = new Attempts();
+    await using process = start(proxy.url, document, attempts.work, { onQueueError() {} });
+    await using _other = start(url, document, attempts.work);
+    const [queue] = process.queues;
+    for (let i = 0; i < 5; i++) {
+      const lost = proxy.loseReply(`{throttle:${api}}`);
+      await queue!.addAll(items(20, `round ${i}`));
+      await lost;
+      await queue!.whenIdle();
+    }
+    assertEquals([attempts.begun.length, attempts.most], [100, 2]);
+    assertEquals(await permitsOf(call, `workqueue:{throttle:${api}}`), []);
+  },
+);
 
 serverTest("shared throttles: scripts may be flushed, and the server may restart", async () => {
   await using server = await RedisServer.start({ appendonly: true });
@@ -346,27 +349,30 @@ serverTest("shared throttles: scripts may be flushed, and the server may restart
   clearInterval(ending);
 });
 
-serverTest("shared throttles: a server that has lost its data is told at once when it is back", async () => {
-  await using server = await RedisServer.start();
-  const { api, a } = names();
-  const document = {
-    throttles: { [api]: { type: "concurrency", limit: 2 } },
-    queues: { [a]: { throttle: api, concurrency: 5 } },
-  };
-  const attempts = new Attempts();
-  await using process = start(server.url, document, attempts.hold, { onQueueError() {} });
-  await process.queues[0]!.addAll(items(2));
-  await until(() => attempts.running === 2);
-  await server.restart();
-  const used = () => server.call("HGET", `workqueue:{throttle:${api}}:state`, "used");
-  const began = performance.now();
-  await until(async () => await used() === "2");
-  assert(performance.now() - began < 5000, "sooner than a third of a lease");
-  attempts.end();
-});
+serverTest(
+  "shared throttles: a server that has lost its data gets the permits again as soon as it is back",
+  async () => {
+    await using server = await RedisServer.start();
+    const { api, a } = names();
+    const document = {
+      throttles: { [api]: { type: "concurrency", limit: 2 } },
+      queues: { [a]: { throttle: api, concurrency: 5 } },
+    };
+    const attempts = new Attempts();
+    await using process = start(server.url, document, attempts.hold, { onQueueError() {} });
+    await process.queues[0]!.addAll(items(2));
+    await until(() => attempts.running === 2);
+    await server.restart();
+    const used = () => server.call("HGET", `workqueue:{throttle:${api}}:state`, "used");
+    const began = performance.now();
+    await until(async () => await used() === "2");
+    assert(performance.now() - began < 5000, "sooner than a third of a lease");
+    attempts.end();
+  },
+);
 
 redisTest(
-  "shared throttles: a long attempt keeps its permit, and a pool that pauses gives it back",
+  "shared throttles: a long attempt keeps its permit, and a pool that pauses returns it",
   async ({ url }) => {
     const { api, a, b } = names();
     const document = (name: string) => ({
@@ -403,7 +409,7 @@ redisTest(
   },
 );
 
-redisTest("shared throttles: a limit and a rate that are set in code count at once", async ({ url }) => {
+redisTest("shared throttles: a limit and a rate that are set in code take effect at once", async ({ url }) => {
   const { api, a, b } = names();
   const slow = uniqueName("slow");
   const document = {
@@ -428,7 +434,7 @@ redisTest("shared throttles: a limit and a rate that are set in code count at on
   attempts.end();
 });
 
-redisTest("shared throttles: a named bucket is one for its queues and their processes", async ({ url }) => {
+redisTest("shared throttles: a named bucket is shared by its queues and their processes", async ({ url }) => {
   const { api, a, b } = names();
   const document = {
     throttles: { [api]: { rate: 0, burst: 7 } },
@@ -449,7 +455,7 @@ redisTest("shared throttles: a named bucket is one for its queues and their proc
 });
 
 redisTest(
-  "shared throttles: attempts cost tokens of a named bucket, and a pause stops this process",
+  "shared throttles: attempts cost tokens of a named bucket, and a pause stops only this process",
   async ({ url, call }) => {
     const { api, a } = names();
     const document = { throttles: { [api]: { rate: 1e-9, burst: 100 } }, queues: { [a]: { throttle: api } } };
@@ -487,7 +493,7 @@ redisTest(
 );
 
 redisTest(
-  "shared throttles: the parts of an all-of are shared too, and its breaker is of each process",
+  "shared throttles: the parts of an all-of are shared too, except that each process has its own breaker",
   async ({ url, call }) => {
     const { api, a, b } = names();
     const document = (rate: number) => ({
@@ -516,7 +522,7 @@ redisTest(
 );
 
 redisTest(
-  "shared throttles: in a process that is cut off, signals abort before others get the permits",
+  "shared throttles: in a process that is cut off, signals abort before others get its permits",
   async ({ url }) => {
     const { api, a } = names();
     const LEASE = 900;

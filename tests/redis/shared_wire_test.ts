@@ -49,7 +49,7 @@ function play(): { node: NodeConnection; opened: Played[] } {
 /** Lets promises settle. */
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 
-Deno.test("shared wire: slots share a connection, and the last one that leaves closes it", async () => {
+Deno.test("shared wire: slots share a connection, and the last slot to leave closes it", async () => {
   const { node, opened } = play();
   const [one, other] = await Promise.all([node.join(), node.join()]);
   const call = one.send(["ONE"]);
@@ -66,7 +66,7 @@ Deno.test("shared wire: slots share a connection, and the last one that leaves c
   assertEquals(opened.length, 2);
 });
 
-Deno.test("shared wire: one that is closed while its call has no answer ends the connection for all", async () => {
+Deno.test("shared wire: closing a slot whose call is unanswered ends the connection for all", async () => {
   const { node, opened } = play();
   const [one, other] = await Promise.all([node.join(), node.join()]);
   one.send(["HANGS"]);
@@ -80,7 +80,7 @@ Deno.test("shared wire: one that is closed while its call has no answer ends the
   assertEquals(opened[1]!.log, []);
 });
 
-Deno.test("shared wire: a connection that breaks ends all wires, and the next join opens another", async () => {
+Deno.test("shared wire: a broken connection ends all wires, and the next join opens a new one", async () => {
   const { node, opened } = play();
   const [one, other] = await Promise.all([node.join(), node.join()]);
   opened[0]!.ending.end(new Error("broken"));
@@ -89,7 +89,7 @@ Deno.test("shared wire: a connection that breaks ends all wires, and the next jo
   assertEquals(opened.length, 2);
 });
 
-Deno.test("shared wire: a connection that can't be opened is tried again at the next join", async () => {
+Deno.test("shared wire: after a connection failed to open, the next join tries again", async () => {
   let fails = true;
   const node = new NodeConnection((_signal, onMessage, onMoved) =>
     fails ? Promise.reject(new Error("refused")) : Promise.resolve(new Played(onMessage, onMoved))
@@ -99,7 +99,7 @@ Deno.test("shared wire: a connection that can't be opened is tried again at the 
   assertEquals((await node.join()).isReady, true);
 });
 
-Deno.test("shared wire: each slot gets the messages on its channels, and ends when one of them has moved", async () => {
+Deno.test("shared wire: each slot gets the messages on its channels, and ends when one of the channels has moved", async () => {
   const { node, opened } = play();
   const heard: string[] = [];
   const [one, other] = await Promise.all(
@@ -118,7 +118,7 @@ Deno.test("shared wire: each slot gets the messages on its channels, and ends wh
   assertEquals(other!.isReady, true);
 });
 
-Deno.test("shared wire: scripts that one slot has sent are known to the others, until the connection ends", async () => {
+Deno.test("shared wire: scripts that one slot has sent are known to the other slots until the connection ends", async () => {
   const { node, opened } = play();
   const [one, other] = await Promise.all([node.join(), node.join()]);
   assertEquals(one.known === other.known, true);

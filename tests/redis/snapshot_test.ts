@@ -63,7 +63,7 @@ engineTest("a snapshot says whether the queue is paused", async (bench) => {
   assertEquals((await bench.engine.snapshot(0)).isPaused, false);
 });
 
-engineTest("what fails is shown with its last error, the most attempts first", async (bench) => {
+engineTest("failing items are shown with their last errors, the most attempts first", async (bench) => {
   for (const [key, times] of [["b", 1], ["a", 1], ["c", 3]] as const) await fail(bench, key, times);
   const { failingEntries: [c, a, b] } = await bench.engine.snapshot(10);
   assert(c!.dueInMs! > 4990 && c!.dueInMs! < 5000, `${c!.dueInMs}`);
@@ -76,7 +76,7 @@ engineTest("what fails is shown with its last error, the most attempts first", a
 }, { hasItems: true });
 
 engineTest(
-  "what fails and is not delayed is shown without a time, for as long as it will be retried",
+  "a failing item that is not delayed is shown without a time, as long as it will be retried",
   async (bench) => {
     for (const key of ["ready", "processing", "cancelled", "done", "due"]) await fail(bench, key);
     await bench.engine.promoteDelayed("done");
@@ -92,15 +92,18 @@ engineTest(
   },
 );
 
-engineTest("what fails and is due is shown without a time, also if more is due than a call moves", async (bench) => {
-  await bench.addAfter(10, ...Array.from({ length: 300 }, (_, i) => `${i}`));
-  await addRateLimited(bench.engine, { key: "a", payload: "" }, { minDelay: 20 });
-  await bench.pass(30);
-  const { failingEntries: [a], delayed } = await bench.engine.snapshot(10);
-  assertEquals([a!.key, a!.dueInMs, delayed], ["a", undefined, 0]);
-});
+engineTest(
+  "a failing item that is due is shown without a time, even if more items are due than a call moves",
+  async (bench) => {
+    await bench.addAfter(10, ...Array.from({ length: 300 }, (_, i) => `${i}`));
+    await addRateLimited(bench.engine, { key: "a", payload: "" }, { minDelay: 20 });
+    await bench.pass(30);
+    const { failingEntries: [a], delayed } = await bench.engine.snapshot(10);
+    assertEquals([a!.key, a!.dueInMs, delayed], ["a", undefined, 0]);
+  },
+);
 
-engineTest("failures that are over are not shown", async (bench) => {
+engineTest("forgotten failures are not shown", async (bench) => {
   const limiter = limiters.describe({ type: "exponential", baseDelay: 1, maxDelay: 1 });
   bench.engine.limiter = planLimiter("test", limiter, { forgetAfter: 3000 });
   await fail(bench, "a", 2);
@@ -111,7 +114,7 @@ engineTest("failures that are over are not shown", async (bench) => {
   assertEquals(await failing(bench), []);
 });
 
-engineTest("a failure without an error has none", async (bench) => {
+engineTest("a failure without an error is shown without an error", async (bench) => {
   await addRateLimited(bench.engine, { key: "a", payload: "" });
   assertEquals((await bench.engine.snapshot(1)).failingEntries[0]!.error, "");
 });
@@ -129,21 +132,28 @@ async function failAll(bench: Bench, keys: readonly string[]): Promise<void> {
   }
 }
 
-engineTest("of many that fail, those with the most attempts are shown, and the same each time", async (bench) => {
-  await fail(bench, "poison", 20); // due before all other keys
-  await fail(bench, "bad", 3);
-  await failAll(bench, Array.from({ length: 3000 }, (_, i) => `${i}`));
-  const found = await failing(bench, 50);
-  assertEquals([found.length, found[0], found[1]], [50, ["poison", 20], ["bad", 3]]);
-  for (let i = 0; i < 20; i++) assertEquals(await failing(bench, 50), found);
-  assertEquals(await failing(bench, 1), [["poison", 20]]);
-  const { failing: count, failingEntries } = await bench.engine.snapshot(1000);
-  assertEquals([count, failingEntries.length, new Set(failingEntries.map(({ key }) => key)).size], [3002, 1000, 1000]);
-  await bench.engine.forget("poison");
-  assertEquals((await failing(bench, 50))[0], ["bad", 3]);
-});
+engineTest(
+  "of many failing items, those with the most attempts are shown, and the same ones each time",
+  async (bench) => {
+    await fail(bench, "poison", 20); // due before all other keys
+    await fail(bench, "bad", 3);
+    await failAll(bench, Array.from({ length: 3000 }, (_, i) => `${i}`));
+    const found = await failing(bench, 50);
+    assertEquals([found.length, found[0], found[1]], [50, ["poison", 20], ["bad", 3]]);
+    for (let i = 0; i < 20; i++) assertEquals(await failing(bench, 50), found);
+    assertEquals(await failing(bench, 1), [["poison", 20]]);
+    const { failing: count, failingEntries } = await bench.engine.snapshot(1000);
+    assertEquals([count, failingEntries.length, new Set(failingEntries.map(({ key }) => key)).size], [
+      3002,
+      1000,
+      1000,
+    ]);
+    await bench.engine.forget("poison");
+    assertEquals((await failing(bench, 50))[0], ["bad", 3]);
+  },
+);
 
-engineTest("many that are not retried hide none that is", async (bench) => {
+engineTest("many items that are not retried do not hide one that is", async (bench) => {
   await fail(bench, "a");
   for (let i = 0; i < 250; i++) await fail(bench, `cancelled ${i}`, 2);
   for (let i = 0; i < 250; i++) await bench.engine.cancelDelayed(`cancelled ${i}`);
@@ -155,7 +165,7 @@ async function beside(bench: Bench): Promise<[errors: unknown, failing: unknown]
   return [await bench.stored("HLEN", "errors"), await bench.stored("ZCARD", "failing")];
 }
 
-engineTest("what is known of failures goes with them", async (bench) => {
+engineTest("all information about failures is removed with them", async (bench) => {
   const keys = ["forgotten", "succeeded", "given up", "stays"];
   for (const key of keys) await fail(bench, key);
   assertEquals(await beside(bench), [4, 4]);
@@ -168,7 +178,7 @@ engineTest("what is known of failures goes with them", async (bench) => {
   assertEquals(await beside(bench), [1, 1]);
 });
 
-engineTest("totals count what is handed out, has failed and was given up, once", async (bench) => {
+engineTest("totals count handed-out, failed and given-up items once", async (bench) => {
   await bench.add("a", "b", "c", "d");
   const { taken: [a, b, c, d] } = await bench.take("o", 4);
   const common = { key: a!.key, token: a!.token };
@@ -182,7 +192,7 @@ engineTest("totals count what is handed out, has failed and was given up, once",
   assertEquals([totals, givenUpFor], [{ handedOut: 4, failed: 2, givenUp: 1 }, { ...NONE, maxRetries: 1 }]);
 });
 
-engineTest("totals count what is given up as its holders were lost, and that it comes again", async (bench) => {
+engineTest("totals count each hand-out of an item whose holders are lost, and that it is given up", async (bench) => {
   await bench.add("a");
   for (let i = 0; i < 3; i++) {
     await bench.take(`gone ${i}`);
@@ -194,7 +204,7 @@ engineTest("totals count what is given up as its holders were lost, and that it 
   assertEquals(givenUpFor, { ...NONE, stalled: 1 });
 }, { maxStalls: 2 });
 
-redisTest("snapshot: a process sees what another one's pool is at", async ({ url }) => {
+redisTest("snapshot: a process sees what another one's pool is doing", async ({ url }) => {
   const name = uniqueName("snapshot");
   interface Page {
     path: string;
@@ -240,7 +250,7 @@ redisTest("snapshot: a process sees what another one's pool is at", async ({ url
   await assertRejects(() => other.snapshot({ limt: 1 } as never), TypeError, 'did you mean "limit"?');
 });
 
-redisTest("snapshot: its fields are those of a queue in memory, and counts beside them", async ({ url }) => {
+redisTest("snapshot: its fields are those of a queue in memory, plus counts", async ({ url }) => {
   await using queue = createRedisQueue({ name: uniqueName("snapshot"), url });
   await queue.add("a");
   await queue.pause();

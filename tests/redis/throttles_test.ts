@@ -32,7 +32,7 @@ redisTest("throttles on Redis: pools of a process share a limit, and work throug
   await Promise.all(pools.map((pool) => pool.finished));
 });
 
-redisTest("throttles on Redis: a breaker of the config stops attempts, and lets them go on", async ({ url }) => {
+redisTest("throttles on Redis: a breaker of the config stops attempts, and lets them start again", async ({ url }) => {
   const name = uniqueName("throttled");
   const config = loadConfig({
     queues: {
@@ -55,7 +55,7 @@ redisTest("throttles on Redis: a breaker of the config stops attempts, and lets 
   await pool.finished;
 });
 
-redisTest("rule 15: an item that waits for a permit is not begun once its lease is lost", async ({ url }) => {
+redisTest("rule 15: an item that waits for a permit does not begin once its lease is lost", async ({ url }) => {
   await using proxy = await RedisProxy.start(url);
   const name = uniqueName("throttled");
   await using cut = open(proxy.url, name, { leaseDuration: 300 });

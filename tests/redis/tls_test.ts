@@ -47,7 +47,7 @@ tlsTest("tls: a queue works with a client certificate, also after a restart", as
   assertEquals(await (await next).finish(), true);
 });
 
-tlsTest("tls: several authorities may be given, and a name other than the host", async (url, authority) => {
+tlsTest("tls: several certificate authorities may be given, and a name other than the host", async (url, authority) => {
   using other = new Authority();
   const client = authority.sign("client", "extendedKeyUsage=clientAuth");
   const local = url.replace("localhost", "127.0.0.1");
@@ -59,7 +59,7 @@ tlsTest("tls: several authorities may be given, and a name other than the host",
   }
 });
 
-tlsTest("tls: a missing or strange certificate is refused at once, with a reason", async (url, authority) => {
+tlsTest("tls: a missing or unknown certificate is refused at once, with a reason", async (url, authority) => {
   using other = new Authority();
   const { ca } = authority;
   const client = authority.sign("client", "extendedKeyUsage=clientAuth");
@@ -75,7 +75,7 @@ tlsTest("tls: a missing or strange certificate is refused at once, with a reason
   assertEquals(await refusals(url, { ca, ...client, servername: "other.test" }), [renamed, renamed]);
 });
 
-Deno.test("tls: wrong options are refused, and not shown", () => {
+Deno.test("tls: wrong options are refused, and the error doesn't show them", () => {
   const pem = "-----BEGIN SECRET-----";
   const url = "rediss://localhost";
   const PEM = "must be text in PEM form (-----BEGIN …), not the name of a file";

@@ -18,13 +18,13 @@ function watched(silence: number | undefined) {
 
 const TIME_OVER = "there was no answer within 5 ms";
 
-Deno.test("watchdog: something was sent and is not answered", async () => {
+Deno.test("watchdog: a sent command is unanswered", async () => {
   const { watchdog, closed } = watched(5);
   watchdog.sent();
   assertEquals(await closed, TIME_OVER);
 });
 
-Deno.test("watchdog: some of what was sent is not answered", async () => {
+Deno.test("watchdog: some of the sent commands are unanswered", async () => {
   const { watchdog, closed } = watched(5);
   watchdog.sent();
   watchdog.sent();
@@ -32,7 +32,7 @@ Deno.test("watchdog: some of what was sent is not answered", async () => {
   assertEquals(await closed, TIME_OVER);
 });
 
-Deno.test("watchdog: what was sent later is not answered", async () => {
+Deno.test("watchdog: a later command is unanswered", async () => {
   const { watchdog, closed } = watched(5);
   watchdog.sent();
   watchdog.heard(false);
@@ -40,7 +40,7 @@ Deno.test("watchdog: what was sent later is not answered", async () => {
   assertEquals(await closed, TIME_OVER);
 });
 
-Deno.test("watchdog: all was answered, or something else is responsible", async () => {
+Deno.test("watchdog: all commands are answered, or another party is responsible", async () => {
   const [answered, others, later] = [watched(5), watched(undefined), watched(10)];
   for (const { watchdog } of [answered, others, later]) watchdog.sent();
   answered.watchdog.heard(false);

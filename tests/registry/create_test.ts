@@ -9,7 +9,7 @@ import { LimiterRegistry } from "@workqueue/core/limiters";
 import { HandClock, issuesOf } from "../helpers.ts";
 import { CONSTANT, parts, spy } from "./parts.ts";
 
-Deno.test("rule 10: a context that is none, or has an unknown member, is refused", () => {
+Deno.test("rule 10: an invalid context, or one with an unknown member, is refused", () => {
   const cases: [context: unknown, rest: string][] = [
     [{ clok: new HandClock() }, `"clok" is not an option here; did you mean "clock"?`],
     [{ clock: 5 }, "'clock' must have timers, and a finite now(), got 5"],
@@ -29,7 +29,7 @@ Deno.test("create gets the source of random numbers", () => {
   assertStrictEquals(created[0]?.context.random, random);
 });
 
-Deno.test("create gets the clock of the build, and the system clock where there is none", () => {
+Deno.test("create gets the clock of the build, or the system clock", () => {
   const { registry, created } = spy({});
   const clock = new HandClock();
   registry.build({ type: "spy" }, { clock });
@@ -40,7 +40,7 @@ Deno.test("create gets the clock of the build, and the system clock where there 
   assertStrictEquals(created[2]?.context.clock, systemClock);
 });
 
-Deno.test("a create that throws is reported with its place, and its error as the cause", () => {
+Deno.test("an error thrown by create is reported with its place, and is the cause", () => {
   const failure = new RangeError("no such curve");
   let thrown: unknown = failure;
   const registry = limiters.extend().register(parts({
@@ -59,7 +59,7 @@ Deno.test("a create that throws is reported with its place, and its error as the
   assertEquals(other.cause, "a text");
 });
 
-Deno.test("a create that returns no limiter is reported with its place", () => {
+Deno.test("a create that doesn't return a limiter is reported with its place", () => {
   const { when, forget, numRequeues } = CONSTANT;
   const bad = [
     undefined,

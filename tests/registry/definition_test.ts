@@ -52,7 +52,7 @@ Deno.test("a definition with a part missing or of the wrong type is refused, by 
   assertEquals(registry.types(), []);
 });
 
-Deno.test("an enum has to say its values when it is defined, not when it is used", () => {
+Deno.test("an enum must list its values when it is defined, not when it is used", () => {
   for (const values of [undefined, null, "ab"]) {
     assertThrows(
       () => defineLimiter(parts({ options: { x: { kind: "enum", description: "", values } } })),
@@ -62,7 +62,7 @@ Deno.test("an enum has to say its values when it is defined, not when it is used
   }
 });
 
-Deno.test("a list of limiters has no default but an empty one", () => {
+Deno.test("a list of limiters can only have an empty default", () => {
   const define = (preset: unknown) =>
     defineLimiter(parts({ options: { x: { kind: "limiters", description: "", default: preset } } }));
   const rule = "Cannot define limiter \"custom\": 'x.default' must be an empty list, as a limiter has no default, got";
@@ -72,7 +72,7 @@ Deno.test("a list of limiters has no default but an empty one", () => {
   define([]);
 });
 
-Deno.test("an option has to have a description", () => {
+Deno.test("an option must have a description", () => {
   assertThrows(
     () => defineLimiter(parts({ options: { x: { kind: "integer" } } })),
     TypeError,

@@ -7,7 +7,7 @@ import { HandClock, issuesOf } from "../helpers.ts";
 /** Returns a copy of a description as plain data. */
 const data = (description: PartDescription) => structuredClone(description);
 
-Deno.test("a description is data: types, places, options in milliseconds with defaults, parts, templates marked", () => {
+Deno.test("a description is data: types, places, options in milliseconds with defaults, parts, and marked templates", () => {
   const description = limiters.describe({
     type: "max-of",
     limiters: [
@@ -60,7 +60,7 @@ Deno.test("a description is data: types, places, options in milliseconds with de
   });
 });
 
-Deno.test("what was left out and has no default is absent", () => {
+Deno.test("an omitted option without a default is absent", () => {
   const fair = disciplines.describe({ type: "fair", separator: "/", maxPerGroup: undefined });
   assertEquals(Object.keys(fair.options), ["separator"]);
 });
@@ -73,7 +73,7 @@ Deno.test("a list of durations is described in milliseconds", () => {
   });
 });
 
-Deno.test("disciplines are described too, weights as an object and lengths without an end as infinity", () => {
+Deno.test("disciplines are described, too, with weights as an object and infinite durations as infinity", () => {
   const description = disciplines.describe({
     type: "fair",
     separator: "/",
@@ -96,7 +96,7 @@ Deno.test("disciplines are described too, weights as an object and lengths witho
   });
 });
 
-Deno.test("a part can be made of its description, as often as need be and with what the description was made with", () => {
+Deno.test("a part can be created from its description, any number of times, with the description's context", () => {
   const clock = new HandClock();
   const description = limiters.describe({ type: "bucket", rate: 1, burst: 1 }, { clock });
   const [one, two] = [description.create(), description.create()];
@@ -105,7 +105,7 @@ Deno.test("a part can be made of its description, as often as need be and with w
   assertEquals(one.when("a"), 1500);
 });
 
-Deno.test("so can a part that another is made of, and each that a template stands for", () => {
+Deno.test("parts inside a part, and parts that a template creates, can be created from their descriptions", () => {
   const { options } = limiters.describe({
     type: "per-group",
     separator: "/",
@@ -114,7 +114,7 @@ Deno.test("so can a part that another is made of, and each that a template stand
   assertEquals((options["limiter"] as PartDescription<RateLimiter>).create().when("a"), 7);
 });
 
-Deno.test("describing builds nothing, and keeps the definitions that the config was checked with", () => {
+Deno.test("describing builds nothing, and uses the definitions with which the config was checked", () => {
   let built = 0;
   const registry = limiters.extend().register({
     type: "mine",
@@ -135,7 +135,7 @@ Deno.test("describing builds nothing, and keeps the definitions that the config 
   assertThrows(() => bad.create(), ConfigError, "Cannot describe limiter: not today");
 });
 
-Deno.test("a config that is wrong is described by none: every problem is reported, as when it is built", () => {
+Deno.test("an invalid config has no description: every problem is reported, as when it is built", () => {
   const config = { type: "max-of", limiters: [{ type: "bucket", rate: -1, burst: 0.5 }, "shared"] } as never;
   assertEquals(issuesOf(() => limiters.describe(config)), issuesOf(() => limiters.build(config)));
   assertEquals(issuesOf(() => limiters.describe(config)).map(({ path }) => path), [

@@ -232,7 +232,7 @@ const inWords = (value: unknown) =>
 for (const { field, good, bad, beyondSchema = [], rule } of KINDS) {
   const name = JSON.stringify({ ...field, description: undefined });
 
-  Deno.test(`an option declared as ${name} takes what it says and nothing else`, () => {
+  Deno.test(`an option declared as ${name} accepts its declared values, and no others`, () => {
     const { build, created } = spy({ x: field });
     for (const [given, value = given] of good) {
       build({ x: given });
@@ -247,7 +247,7 @@ for (const { field, good, bad, beyondSchema = [], rule } of KINDS) {
     assertEquals(created, []);
   });
 
-  Deno.test(`an option declared as ${name} may be left out where it has a default or is not required`, () => {
+  Deno.test(`an option declared as ${name} may be omitted if it has a default or is not required`, () => {
     const missing = issuesOf(() => spy({ x: { ...field, description: "What x is." } }).build({}));
     assertEquals(missing, [{ path: "/x", message: "missing required option 'x' (what x is)" }]);
 
@@ -294,7 +294,7 @@ for (const { field, good, bad, beyondSchema = [], rule } of KINDS) {
   });
 }
 
-Deno.test("each weight that is none is reported in its place, and so is a name that reaches a prototype", () => {
+Deno.test("each invalid weight is reported at its place, and so is a name that would reach a prototype", () => {
   const { build, registry } = spy({ x: { kind: "weights", description: "" } });
   const validate = compile(registry);
   for (const weight of [0, -1, 1e-309, 0.0009, 1001, NaN, Infinity, "1", null, {}, undefined]) {
@@ -310,7 +310,7 @@ Deno.test("each weight that is none is reported in its place, and so is a name t
   }
 });
 
-Deno.test("each duration of a list that is none is reported in its place", () => {
+Deno.test("each invalid duration in a list is reported at its place", () => {
   const { build, registry } = spy({ x: { kind: "durations", description: "" } });
   const validate = compile(registry);
   const duration = 'must be a duration such as "250ms", "1h30m" or a number of milliseconds';
@@ -344,7 +344,7 @@ Deno.test("each duration of a list that is none is reported in its place", () =>
   assertThrows(define, RangeError, `Cannot define limiter "spy": 'x.default[1]' ${duration} of at least 0 ms, got -1`);
 });
 
-Deno.test("each member of a retry budget that is none is reported in its place", () => {
+Deno.test("each invalid member of a retry budget is reported at its place", () => {
   const { build } = spy({ x: { kind: "retryBudget", description: "" } });
   const number = "must be a non-negative finite number";
   assertEquals(issuesOf(() => build({ x: { ratio: -1, rate: 2 } })), [
@@ -354,7 +354,7 @@ Deno.test("each member of a retry budget that is none is reported in its place",
   ]);
 });
 
-Deno.test("each member of a retention that is none is reported in its place", () => {
+Deno.test("each invalid member of a retention is reported at its place", () => {
   const { build } = spy({ x: { kind: "retention", description: "" } });
   const duration = 'must be a duration such as "250ms", "1h30m" or a number of milliseconds of at least 1 ms';
   assertEquals(issuesOf(() => build({ x: { max: 0, maxAge: "0.5ms", age: 2 } })), [
@@ -367,7 +367,7 @@ Deno.test("each member of a retention that is none is reported in its place", ()
   ]);
 });
 
-Deno.test("each member of a rate that is none is reported in its place", () => {
+Deno.test("each invalid member of a rate is reported at its place", () => {
   const { build, registry } = spy({ x: { kind: "rate", description: "" } });
   const validate = compile(registry);
   const rate = "must be a number from 0.000001 to 1000000";
@@ -391,7 +391,7 @@ Deno.test("each member of a rate that is none is reported in its place", () => {
   }
 });
 
-Deno.test("numbers are finite, but for one whose declaration says otherwise", () => {
+Deno.test("numbers are finite, except for an option whose declaration allows infinity", () => {
   const { build, created } = spy({ rate: { kind: "number", description: "", min: 0, infinite: true } });
   build({ rate: Infinity });
   assertEquals(created[0]?.options, { rate: Infinity });
@@ -412,7 +412,7 @@ Deno.test("numbers are finite, but for one whose declaration says otherwise", ()
   }
 });
 
-Deno.test("an option that is a limiter is handed to create built", () => {
+Deno.test("create receives a limiter option as a built limiter", () => {
   const { build, created } = spy({ inner: { kind: "limiter", description: "" } });
   build({ inner: { type: "exponential", baseDelay: 3, maxDelay: 9 } });
   const { inner } = created[0]!.options;
@@ -427,7 +427,7 @@ Deno.test("an option that is a limiter is handed to create built", () => {
   assertEquals(created.length, 1);
 });
 
-Deno.test("an option that is a list of limiters is handed to create built, in its order", () => {
+Deno.test("create receives an option with a list of limiters as built limiters, in order", () => {
   const { build, created } = spy({
     some: { kind: "limiters", description: "", minItems: 2 },
     any: { kind: "limiters", description: "", required: false },
@@ -454,7 +454,7 @@ Deno.test("an option that is a list of limiters is handed to create built, in it
   ]);
 });
 
-Deno.test("a definition of several options gets all of them, and those left out as their defaults", () => {
+Deno.test("a definition with several options receives all of them, and defaults for omitted ones", () => {
   const { build, created } = spy({
     delay: { kind: "duration", description: "", default: "1s" },
     steps: { kind: "integer", description: "", min: 1 },

@@ -56,14 +56,14 @@ const grouped = defineDiscipline({
 
 const registry = new DisciplineRegistry().register(alphabetical).register(grouped);
 
-Deno.test("another kind of part: its types are registered and built, nested in each other too", () => {
+Deno.test("another kind of part: its types are registered and built, also nested in each other", () => {
   const config = { type: "grouped", within: { type: "alphabetical", reverse: true }, before: [] };
   assertEquals(registry.build(config).sort(["b", "aa", "c", "bb"]), ["c", "b", "bb", "aa"]);
   assertEquals(registry.types(), ["alphabetical", "grouped"]);
   assertStrictEquals(registry.get("grouped")?.create, grouped.create as unknown);
 });
 
-Deno.test("another kind of part: a registry that was extended is of the same class, and knows what was registered", () => {
+Deno.test("another kind of part: an extended registry has the same class, and knows the registered types", () => {
   const more = registry.extend().use((registry) => {
     registry.register({ ...alphabetical, type: "plain" });
   });
@@ -73,7 +73,7 @@ Deno.test("another kind of part: a registry that was extended is of the same cla
 
 const KINDS = { discipline: onePart(disciplineKind), disciplines: partList(disciplineKind) };
 
-Deno.test("another kind of part: messages speak of it", () => {
+Deno.test("another kind of part: messages use its name", () => {
   assertEquals(
     issuesOf(() => registry.build({ type: "grouped", within: "grouped", before: [5, "grouqed"] })),
     [
@@ -119,7 +119,7 @@ Deno.test("another kind of part: in code, an option takes the part itself", () =
   assertEquals(createInCode("discipline", grouped, KINDS, { within }).sort(["a", "b"]), ["b", "a"]);
 });
 
-Deno.test("another kind of part: its JSON Schema takes no names where documents give none", () => {
+Deno.test("another kind of part: its JSON Schema accepts no names if documents have none", () => {
   const isValid = new Ajv2020({ strict: true }).compile(registry.jsonSchema());
   assert(isValid({ type: "grouped", within: { type: "alphabetical" }, before: [{ type: "alphabetical" }] }));
   assertFalse(isValid({ type: "grouped", within: "alphabetical" }));

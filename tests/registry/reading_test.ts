@@ -6,7 +6,7 @@ import { LimiterRegistry } from "@workqueue/core/limiters";
 import { issuesOf, pathsOf, whilePolluted } from "../helpers.ts";
 import { CONSTANT, parts, spy, TYPES } from "./parts.ts";
 
-Deno.test("build reports every problem, not only the first, and creates nothing then", () => {
+Deno.test("build reports every problem, not only the first, and then creates nothing", () => {
   const { registry, created } = spy({
     n: { kind: "integer", description: "The n." },
     name: { kind: "string", description: "" },
@@ -40,7 +40,7 @@ Deno.test("build reports every problem, not only the first, and creates nothing 
   );
 });
 
-Deno.test("a single problem is the message, with its place", () => {
+Deno.test("a single problem is the whole message, with its place", () => {
   const error = assertThrows(() => limiters.build({ type: "bucket", rate: 1, burst: -1 }), ConfigError);
   assertEquals(
     error.message,
@@ -53,7 +53,7 @@ Deno.test("a single problem is the message, with its place", () => {
   );
 });
 
-Deno.test("an error of very many problems lists them all, and prints some", () => {
+Deno.test("an error with very many problems lists all of them, and its message shows some", () => {
   const config = { type: "max-of", limiters: new Array(25).fill(5) };
   const { issues, message } = assertThrows(() => limiters.build(config as never), ConfigError);
   assertEquals(issues.length, 25);
@@ -72,7 +72,7 @@ Deno.test("an error of very many problems lists them all, and prints some", () =
   assertFalse(last(20).includes("more"));
 });
 
-Deno.test("a type that is unknown, missing or no string is reported, with a suggestion where one is close", () => {
+Deno.test("an unknown, missing or non-string type is reported, with a suggestion if one is similar", () => {
   const cases: [type: unknown, message: string][] = [
     ["exponental", `'type' must be one of ${TYPES}, got "exponental"; did you mean "exponential"?`],
     ["Bucket", `'type' must be one of ${TYPES}, got "Bucket"; did you mean "bucket"?`],
@@ -93,7 +93,7 @@ Deno.test("a type that is unknown, missing or no string is reported, with a sugg
   }
 });
 
-Deno.test("what is no config at all is refused", () => {
+Deno.test("a value that is not a config is refused", () => {
   const rule = "'config' must be a limiter or the name of one, got";
   for (
     const [config, received] of [[null, "null"], [undefined, "undefined"], [5, "5"], [[], "an array"], [
@@ -112,7 +112,7 @@ Deno.test("what is no config at all is refused", () => {
   assertEquals(limiters.build(Object.assign(Object.create(null), new Config())).when("a"), 0);
 });
 
-Deno.test("a name in a config that has no document is refused, wherever it stands", () => {
+Deno.test("a name in a config without a document is refused, at any place", () => {
   const message = `'config' must be an object, as there is no document to look up a name in, got "other"`;
   const config = { type: "max-of", limiters: ["other", { type: "max-wait", limiter: "other", maxDelay: 1 }] } as const;
   assertEquals(issuesOf(() => limiters.build(config)), [
@@ -121,7 +121,7 @@ Deno.test("a name in a config that has no document is refused, wherever it stand
   ]);
 });
 
-Deno.test("a rule between options is checked once each option is right, and names the one to blame", () => {
+Deno.test("a rule between options is checked once each option is valid, and names the option to change", () => {
   const definition = defineLimiter({
     type: "between",
     description: "",
@@ -142,7 +142,7 @@ Deno.test("a rule between options is checked once each option is right, and name
   assertEquals(pathsOf(() => registry.build({ type: "between", low: -5, high: -9 })), ["/low", "/high"]);
 });
 
-Deno.test("a rule between options is not asked where an option is wrong or missing", () => {
+Deno.test("a rule between options is not checked if an option is invalid or missing", () => {
   const registry = new LimiterRegistry().register(defineLimiter({
     type: "asked",
     description: "",
@@ -158,7 +158,7 @@ Deno.test("a rule between options is not asked where an option is wrong or missi
   assertEquals(pathsOf(() => registry.build({ type: "asked", a: 1, c: 1 })), ["/c", "/b"]);
 });
 
-Deno.test("a rule between options that a default breaks is reported with that default", () => {
+Deno.test("a rule between options that is broken by a default is reported with that default", () => {
   const { build } = spy({});
   build({});
   const registry = new LimiterRegistry().register(defineLimiter({
@@ -185,13 +185,13 @@ const ODD_NAMES = new LimiterRegistry().register(defineLimiter({
   create: () => CONSTANT,
 }));
 
-Deno.test("paths are JSON Pointers: odd names of options are escaped", () => {
+Deno.test("paths are JSON Pointers: special characters in names of options are escaped", () => {
   assertEquals(pathsOf(() => ODD_NAMES.build({ type: "odd", "a/b": "x" })), ["/a~1b"]);
   assertEquals(pathsOf(() => ODD_NAMES.build({ type: "odd", "c~d": [5] })), ["/c~0d/0"]);
   assertEquals(pathsOf(() => ODD_NAMES.build({ type: "odd", "~/~": 5 })), ["/~0~1~0"]);
 });
 
-Deno.test("paths are JSON Pointers: odd names of options are escaped where a rule between options is broken", () => {
+Deno.test("paths are JSON Pointers: special characters are escaped also if a rule between options is broken", () => {
   assertEquals(pathsOf(() => ODD_NAMES.build({ type: "odd", "a/b": 1 })), ["/a~1b"]);
 });
 
@@ -237,13 +237,13 @@ Deno.test("rule 10: limiters nested in each other are built up to a depth of 32,
   }
 });
 
-Deno.test("rule 10: a limiter nested in exactly 32 others is not nested in more than 32", () => {
+Deno.test("rule 10: a limiter nested in exactly 32 others is accepted", () => {
   let config: Record<string, unknown> = { type: "exponential", baseDelay: 3, maxDelay: 9 };
   for (let i = 0; i < 32; i++) config = { type: "max-wait", maxDelay: 1000, limiter: config };
   assertEquals(limiters.build(config as LimiterConfig).when("a"), 3);
 });
 
-Deno.test("rule 10: more than 5000 limiters in one are refused, also where each list has few", () => {
+Deno.test("rule 10: more than 5000 limiters inside one are refused, even if each list is short", () => {
   const one = { type: "exponential", baseDelay: 3, maxDelay: 9 };
   const many = { type: "max-wait", maxDelay: 1000, limiter: { type: "max-of", limiters: new Array(998).fill(one) } };
   const build = (count: number) =>
@@ -270,7 +270,7 @@ function pathsWhilePolluted(pollution: Record<string, unknown>, config: object):
   }).map(({ path }) => path);
 }
 
-Deno.test("rule 10: what other code put on Object.prototype is no part of a config", () => {
+Deno.test("rule 10: members that other code put on Object.prototype are not part of a config", () => {
   const nothing = { when: () => 0, forget() {}, numRequeues: () => 0, get: () => undefined };
   assertEquals(pathsWhilePolluted(nothing, { type: "bucket", rate: 1, burst: 1 }), []);
   assertEquals(pathsWhilePolluted({ rate: 1 }, { type: "bucket", burst: 1 }), ["/rate"]);
@@ -279,7 +279,7 @@ Deno.test("rule 10: what other code put on Object.prototype is no part of a conf
   assertEquals(pathsWhilePolluted({ type: "bucket" }, { rate: 1, burst: 1 }), ["/type"]);
 });
 
-Deno.test("rule 10: what other code put on Object.prototype is no part of a declaration", () => {
+Deno.test("rule 10: members that other code put on Object.prototype are not part of a declaration", () => {
   assertEquals(pathsWhilePolluted({ default: 5 }, { type: "bucket", burst: 1 }), ["/rate"]);
   assertEquals(pathsWhilePolluted({ required: false }, { type: "bucket", burst: 1 }), ["/rate"]);
 });

@@ -62,13 +62,13 @@ Deno.test("register, unregister, has, get and types agree with each other", () =
   assertEquals(registry.types(), ["two", "one"]);
 });
 
-Deno.test("what types() returned is a copy", () => {
+Deno.test("the result of types() is a copy", () => {
   const registry = new LimiterRegistry().register(parts({}));
   registry.types().pop();
   assertEquals(registry.types(), ["custom"]);
 });
 
-Deno.test("a type is registered once, and the first one stays", () => {
+Deno.test("a type can be registered only once, and the first definition stays", () => {
   const first = parts({});
   const registry = new LimiterRegistry().register(first);
   const { message } = assertThrows(() => registry.register(parts({})), TypeError);
@@ -76,7 +76,7 @@ Deno.test("a type is registered once, and the first one stays", () => {
   assertStrictEquals(registry.get("custom"), first);
 });
 
-Deno.test("a limiter that was built outlives its type", () => {
+Deno.test("a limiter that was built continues after its type is unregistered", () => {
   const registry = limiters.extend();
   const limiter = registry.build({ type: "exponential", baseDelay: 1, maxDelay: 2 });
   registry.unregister("exponential");
@@ -84,7 +84,7 @@ Deno.test("a limiter that was built outlives its type", () => {
   assertEquals(pathsOf(() => registry.build({ type: "exponential", baseDelay: 1, maxDelay: 2 })), ["/type"]);
 });
 
-Deno.test("extend() copies: a change of the one does not show in the other", () => {
+Deno.test("extend() copies: a change of one registry does not affect the other", () => {
   const base = new LimiterRegistry().register(parts({ type: "a" }));
   const more = base.extend().register(parts({ type: "b" }));
   base.register(parts({ type: "c" })).unregister("a");
@@ -93,7 +93,7 @@ Deno.test("extend() copies: a change of the one does not show in the other", () 
   assertEquals([limiters.has("a"), limiters.has("b")], [false, false]);
 });
 
-Deno.test("use() lets a plugin register what it has, at once", () => {
+Deno.test("use() lets a plugin register its types, at once", () => {
   const registry = limiters.extend();
   const plugin = (registry: LimiterRegistry) =>
     void registry.register(parts({ type: "a" })).register(parts({ type: "b" }));
@@ -102,7 +102,7 @@ Deno.test("use() lets a plugin register what it has, at once", () => {
   assertEquals(registry.build({ type: "b" }).when("x"), 7);
 });
 
-Deno.test("use() passes on what the plugin throws", () => {
+Deno.test("use() passes on an error of the plugin", () => {
   const failure = new Error("no");
   const use = () => {
     throw failure;

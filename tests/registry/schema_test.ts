@@ -5,7 +5,7 @@ import { ConfigError, type LimiterConfig, limiters } from "@workqueue/core";
 import { issuesOf } from "../helpers.ts";
 import { compile, spy, variants } from "./parts.ts";
 
-Deno.test("a list holds a thousand limiters and no more, by the JSON Schema too", () => {
+Deno.test("a list holds at most a thousand limiters, also in the JSON Schema", () => {
   const validate = compile(limiters);
   for (const [count, isAllowed] of [[0, false], [1, true], [1000, true], [1001, false]] as const) {
     const bucket = { type: "bucket", rate: 1, burst: 1 } as const;
@@ -64,7 +64,7 @@ Deno.test("the JSON Schema of the built-in limiters agrees with build", () => {
   assert(validate({ type: "max-of", limiters: ["a name"] }), "a limiter's option may be a name");
 });
 
-Deno.test("the JSON Schema of lists of limiters has the least number that build asks for", () => {
+Deno.test("the JSON Schema of lists of limiters has the same minimum length as build", () => {
   const { registry } = spy({
     any: { kind: "limiters", description: "" },
     two: { kind: "limiters", description: "", minItems: 2 },
@@ -75,7 +75,7 @@ Deno.test("the JSON Schema of lists of limiters has the least number that build 
   assertFalse(validate({ type: "spy", any: [], two: [limiter] }));
 });
 
-Deno.test("the JSON Schema describes every type that is registered now, for editors", () => {
+Deno.test("the JSON Schema describes every currently registered type, for editors", () => {
   const { registry } = spy({
     pace: { kind: "duration", description: "How fast.", default: "1s" },
     mode: { kind: "enum", description: "Which way.", values: ["up", "down"] },

@@ -32,7 +32,7 @@ Deno.test("a template is a function that builds a new part with each call", () =
   assertEquals([one.when("a"), one.when("a"), two.when("a")], [1, 2, 1]);
 });
 
-Deno.test("a template's config is checked when it is read, in its place, however deep it is", () => {
+Deno.test("a template's config is checked when it is read, at its place, at any depth", () => {
   const { registry } = templates();
   const config = { type: "each", limiter: { type: "each", limiter: { ...BACKOFF, baseDelay: -1, maxDely: 5 } } };
   assertEquals(issuesOf(() => registry.build(config)).map(({ path }) => path), [
@@ -44,7 +44,7 @@ Deno.test("a template's config is checked when it is read, in its place, however
   ]);
 });
 
-Deno.test("a name in the place of a template is refused, and names deeper inside are shared", () => {
+Deno.test("a name instead of a template is refused, and names deeper inside are shared", () => {
   const { made, registry } = templates();
   assertEquals(
     issuesOf(() => loadConfig({ limiters: { a: BACKOFF, b: { type: "each", limiter: "a" } } }, { limiters: registry })),
@@ -63,7 +63,7 @@ Deno.test("a name in the place of a template is refused, and names deeper inside
   assertEquals(two.when("x"), 4);
 });
 
-Deno.test("names inside of templates lead to no circle", () => {
+Deno.test("names inside templates cause no circle", () => {
   const { registry } = templates();
   const limiter = { type: "max-of", limiters: ["a"] };
   const [issue] = issuesOf(() => loadConfig({ limiters: { a: { type: "each", limiter } } }, { limiters: registry }));
@@ -73,7 +73,7 @@ Deno.test("names inside of templates lead to no circle", () => {
   });
 });
 
-Deno.test("templates count among the limiters in one, and so does how deep they are", () => {
+Deno.test("templates count among the limiters inside one, and their depth counts, too", () => {
   const { registry } = templates();
   let deep: object = BACKOFF;
   for (let i = 0; i < 32; i++) deep = { type: "each", limiter: deep };
@@ -99,7 +99,7 @@ function failing(registry: typeof limiters) {
   return { failure, state };
 }
 
-Deno.test("what a template cannot build is known when it is loaded, though nobody asked for one yet", () => {
+Deno.test("errors of a template are found when it is loaded, before a part is created", () => {
   const { registry } = templates();
   const { failure, state } = failing(registry);
   state.left = 0;
@@ -109,7 +109,7 @@ Deno.test("what a template cannot build is known when it is loaded, though nobod
   assertStrictEquals(error.cause, failure);
 });
 
-Deno.test("each template is tried once on loading, and not again with each part that is built of the one around it", () => {
+Deno.test("each template is tried once during loading, and not again with each part of the template around it", () => {
   const { made, registry } = templates();
   const { state } = failing(registry);
   registry.build({ type: "each", limiter: { type: "each", limiter: { type: "failing" } } });
@@ -121,7 +121,7 @@ Deno.test("each template is tried once on loading, and not again with each part 
   assertEquals(state.created, 2);
 });
 
-Deno.test("what a template throws later is the same error as on loading", () => {
+Deno.test("a later error of a template is the same error as during loading", () => {
   const { made, registry } = templates();
   const { failure, state } = failing(registry);
   loadConfig({ limiters: { a: { type: "each", limiter: { type: "failing" } } } }, { limiters: registry });
@@ -140,7 +140,7 @@ Deno.test("a template is built with the context of the build", () => {
   assertEquals(bucket.when("c"), 1000);
 });
 
-Deno.test("in code a template is a function, and the part itself is refused", () => {
+Deno.test("in code, a template is a function, and the part itself is refused", () => {
   const { made, definition } = templates();
   const limiter = () => CONSTANT;
   createLimiter(definition, { limiter: partTemplate(limiterKind) }, { limiter });
@@ -155,7 +155,7 @@ Deno.test("in code a template is a function, and the part itself is refused", ()
   }
 });
 
-Deno.test("the JSON Schema of a template takes no name", () => {
+Deno.test("the JSON Schema of a template accepts no name", () => {
   const { registry } = templates();
   const isValid = compile(registry);
   assert(isValid({ type: "each", limiter: BACKOFF }));
@@ -165,7 +165,7 @@ Deno.test("the JSON Schema of a template takes no name", () => {
   assertEquals(Object.keys(variants(registry).at(-1)!.then.properties), ["type", "limiter"]);
 });
 
-Deno.test("an option that is no part, or many, cannot be declared a template", () => {
+Deno.test("an option that isn't a single part can't be declared a template", () => {
   const cases: [field: object, message: string][] = [
     [{ kind: "string", template: true }, "'x.template' is for an option that is a limiter, got true"],
     [{ kind: "limiters", template: true }, "'x.template' is for an option that is a limiter, got true"],

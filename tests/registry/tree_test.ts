@@ -30,7 +30,7 @@ function building(named: RateLimiter): Building {
 
 const CONSTANT: RateLimiter = { when: () => 2, forget() {}, numRequeues: () => 0 };
 
-Deno.test("the tree says of each limiter where it stands, what type it has, and with which options", () => {
+Deno.test("the tree has the place, the type and the options of each limiter", () => {
   const nodes = [...nodesOf(read(CONFIG))].map((node) =>
     isName(node) ? [node.path, node.name] : [node.path, node.definition.type, node.plain]
   );
@@ -42,21 +42,21 @@ Deno.test("the tree says of each limiter where it stands, what type it has, and 
   ]);
 });
 
-Deno.test("one tree is built many times: names stand for what is shared, and all else is new each time", () => {
+Deno.test("one tree is built many times: names refer to shared parts, and all other parts are new each time", () => {
   const tree = read(CONFIG);
   const [one, two] = [buildPart(tree, building(CONSTANT)), buildPart(tree, building(CONSTANT))];
   assertEquals([one.when("x"), one.when("x"), one.when("x"), two.when("x")], [2, 2, 4, 2]);
   assertEquals([one.numRequeues("x"), two.numRequeues("x")], [3, 1]);
 });
 
-Deno.test("a tree is built of the definitions that it was checked with, whatever becomes of the registry", () => {
+Deno.test("a tree is built with the definitions with which it was checked, even if the registry changes", () => {
   const registry = limiters.extend();
   const tree = read(CONFIG, registry);
   for (const type of registry.types()) registry.unregister(type);
   assertEquals(buildPart(tree, building(CONSTANT)).when("x"), 2);
 });
 
-Deno.test("reading creates nothing, and building checks nothing again but what was created", () => {
+Deno.test("reading creates nothing, and building checks only the created parts", () => {
   const calls: string[] = [];
   const registry = limiters.extend().register({
     type: "noisy",

@@ -36,7 +36,7 @@ const LINEAR = {
   others: { kind: "limiters", description: "", required: false },
 } as const satisfies LimiterFields;
 
-Deno.test("types: create gets its options checked, as the declarations say", () => {
+Deno.test("types: create receives the checked options, with the declared types", () => {
   assertType<
     Same<LimiterOptions<typeof LINEAR>, {
       readonly step: number;
@@ -86,7 +86,7 @@ Deno.test("types: options are declared inline, without 'as const'", () => {
   assertEquals(new LimiterRegistry().register(definition).build({ type: "inline", mode: "up" }).when("a"), 7);
 });
 
-Deno.test("types: one may write what the declarations say, and leave out what has a default", () => {
+Deno.test("types: a config has the declared options, and may omit options with a default", () => {
   type Input = OptionsInput<typeof LINEAR, LimiterInputs>;
   assertType<Same<Input["step"], Duration>>();
   assertType<Same<Input["max"], number | undefined>>();
@@ -100,7 +100,7 @@ Deno.test("types: one may write what the declarations say, and leave out what ha
   assertEquals([input.step, missing.step, wrong.step], ["1s", undefined, "1s"]);
 });
 
-Deno.test("types: a template is a config in a config, and a function for create and in code", () => {
+Deno.test("types: a template is a config inside a config, and a function for create and in code", () => {
   const options = {
     each: { kind: "limiter", template: true, description: "" },
     longest: { kind: "duration", infinite: true, description: "" },
@@ -135,7 +135,7 @@ Deno.test("types: a template is a config in a config, and a function for create 
   assertType<Same<InCode["shares"], Readonly<Record<string, number>> | undefined>>();
 });
 
-Deno.test("types: update gets what create makes, and the options that create gets", () => {
+Deno.test("types: update receives the result of create, and the options that create receives", () => {
   class Steady implements RateLimiter {
     constructor(public delay: number) {}
     when = () => this.delay;
@@ -168,7 +168,7 @@ Deno.test("types: update gets what create makes, and the options that create get
   new LimiterRegistry().register(steady);
 });
 
-Deno.test("types: a kind that does not exist, a default of a limiter and a create of no limiter do not compile", () => {
+Deno.test("types: an unknown kind, a default of a limiter, and a create without a limiter do not compile", () => {
   // @ts-expect-error: there is no such kind
   const kind: Field<"limiter"> = { kind: "float", description: "" };
   // @ts-expect-error: a limiter has no default
@@ -178,7 +178,7 @@ Deno.test("types: a kind that does not exist, a default of a limiter and a creat
   defineLimiter({ type: "x", description: "", options: {}, create: () => 5 });
 });
 
-Deno.test("types: a custom limiter in a built-in one compiles, and a misspelt option beside it or around it does not", () => {
+Deno.test("types: a custom limiter inside a built-in one compiles, and a misspelt option beside or around it does not", () => {
   const registry = limiters.extend().register(parts({
     type: "mine",
     options: { step: { kind: "duration", description: "" }, of: { kind: "limiters", description: "", default: [] } },
@@ -219,7 +219,7 @@ Deno.test("types: a custom limiter in a built-in one compiles, and a misspelt op
   for (const build of bad) assertThrows(build, ConfigError);
 });
 
-Deno.test("types: what is optional may be undefined too", () => {
+Deno.test("types: an optional member may also be undefined", () => {
   const input: OptionsInput<typeof LINEAR, LimiterInputs> = {
     step: 1,
     label: "",

@@ -7,7 +7,7 @@ function assertClose(actual: number, expected: number, name: string): void {
   assert(difference <= Math.max(Math.abs(expected) * 1e-15, 1e-300), `${name}: ${actual} instead of ${expected}`);
 }
 
-Deno.test("arithmetic: the logarithm is that of the runtime up to the last digits", () => {
+Deno.test("arithmetic: the logarithm matches the runtime's up to the last digits", () => {
   for (let x = 1e-300; x < 1e300; x *= 1.37) assertClose(log(x), Math.log(x), `log ${x}`);
   for (let x = 0.5; x < 2; x += 0.001) {
     const difference = Math.abs(log(x) - Math.log(x));
@@ -16,7 +16,7 @@ Deno.test("arithmetic: the logarithm is that of the runtime up to the last digit
   assertEquals([log(1), log(5e-324)], [0, -744.4400719213812]);
 });
 
-Deno.test("arithmetic: the exponential is that of the runtime up to the last digits", () => {
+Deno.test("arithmetic: the exponential function matches the runtime's up to the last digits", () => {
   for (let x = -700; x < 700; x += 0.731) {
     assert(Math.abs(exp(x) / Math.exp(x) - 1) < 1e-13, `exp ${x}: ${exp(x)}`);
   }
@@ -24,7 +24,7 @@ Deno.test("arithmetic: the exponential is that of the runtime up to the last dig
   assertEquals([exp(0), exp(-800), exp(800), exp(-745) > 0], [1, 0, Infinity, true]);
 });
 
-Deno.test("arithmetic: powers and cosines", () => {
+Deno.test("arithmetic: powers and cosines match the runtime's", () => {
   for (const [base, exponent] of [[2, 10], [10, -3], [1.5, 0.5], [1000, -1.1]] as const) {
     assert(Math.abs(power(base, exponent) / base ** exponent - 1) < 1e-14, `${base} ** ${exponent}`);
   }
@@ -35,7 +35,7 @@ Deno.test("arithmetic: powers and cosines", () => {
   assertEquals([cosineOfTurns(0), cosineOfTurns(0.5), cosineOfTurns(1)], [1, -1, 1]);
 });
 
-Deno.test("arithmetic: the same bits on every runtime", () => {
+Deno.test("arithmetic: the results have the same bits on every runtime", () => {
   const bits = new Float64Array(4000);
   for (let i = 0; i < 1000; i++) {
     const x = (i + 1) * 0.7310585;

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { compare } from "@workqueue/simulate";
 
-Deno.test("compare: configs that tie are named together, and compared to the rest", async () => {
+Deno.test("compare: tied configs are named together, and compared with the rest", async () => {
   const jobs = { maxRetries: 5, limiter: { type: "exponential", baseDelay: "1s", maxDelay: "1s" } };
   const { better, verdict } = await compare(
     {

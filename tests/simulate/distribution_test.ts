@@ -19,7 +19,7 @@ Deno.test("distribution: percentiles are at most 0.8 % too high, and the mean an
   }
 });
 
-Deno.test("distribution: nothing, zero, and values beyond all bounds", () => {
+Deno.test("distribution: percentiles of no values, of zeros, and of values beyond all bounds", () => {
   const distribution = new Distribution();
   assertEquals(distribution.times(), { count: 0, mean: 0, p50: 0, p90: 0, p99: 0, max: 0 });
   for (let i = 0; i < 63; i++) distribution.add(0);

@@ -13,7 +13,7 @@ function run(queue: object, load: Parts) {
 
 const burst = (size: number, from = "0s") => ({ type: "bursts", size, from });
 
-Deno.test("figures: workers are never busy for more than their time", async () => {
+Deno.test("figures: workers are never busy for longer than the simulated time", async () => {
   const four = { arrivals: [burst(4)] };
   // Attempts that run when a deploy begins end at 1 s, and the new process starts at 4 s.
   const deploy = { type: "deploy", at: "500ms", for: "3s" };
@@ -42,7 +42,7 @@ Deno.test("figures: an item waits until all pauses have ended", async () => {
   }
 });
 
-Deno.test("facts: changes that came during a deploy were not carried out, except for reloads", async () => {
+Deno.test("facts: scheduled changes during a deploy are not carried out, except for reloads", async () => {
   const deploy = { type: "deploy", at: "2s", for: "10s" };
   const changes = [
     deploy,
@@ -62,7 +62,7 @@ Deno.test("facts: changes that came during a deploy were not carried out, except
   ]);
 });
 
-Deno.test("facts: items that were lost or given up are counted among all items, one or several", async () => {
+Deno.test("facts: lost and given-up items are counted among all items, whether there are one or several", async () => {
   const failures = [{ type: "poison", share: 1 }];
   const one = await run({ maxRetries: 0 }, { arrivals: [burst(1)], failures });
   assertEquals(one.facts[0], "1 item was given up, 100 % of all items.");

@@ -10,7 +10,7 @@ const TRACES = new URL("reality/traces/", import.meta.url);
 const measured = JSON.parse(readFileSync(new URL("waits.json", TRACES), "utf8")) as Record<string, Waits>;
 
 for (const run of runs) {
-  Deno.test(`reality: the waits of a simulation are those of a recorded run: ${run.name}`, async () => {
+  Deno.test(`reality: the waits of a simulation match a recorded run: ${run.name}`, async () => {
     const trace = gunzipSync(readFileSync(new URL(`${run.name}.jsonl.gz`, TRACES))).toString();
     assert(readTrace(trace).arrivals.length >= ITEMS);
     const simulated = await simulatedWaits(run, trace);

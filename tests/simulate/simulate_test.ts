@@ -13,7 +13,7 @@ function configOf(queue: object, limiters: object = {}): object {
 const constant = (time: number) => ({ type: "constant", time });
 const EACH_SECOND = [{ type: "constant", rate: 1 }];
 
-Deno.test("simulate: items are worked on one after the other, and wait as long as they must", async () => {
+Deno.test("simulate: items are processed one after the other, and each waits until the one before has ended", async () => {
   const load = { duration: "10s", arrivals: EACH_SECOND, work: constant(1500) };
   const report = await simulate(configOf({}), load);
   assertEquals([report.arrivals, report.attempts, report.succeeded, report.unfinished], [10, 10, 10, 0]);
@@ -23,7 +23,7 @@ Deno.test("simulate: items are worked on one after the other, and wait as long a
   assertEquals(report.worst.wait.value, 4500);
 });
 
-Deno.test("simulate: the duration in the options replaces that of the load", async () => {
+Deno.test("simulate: the duration in the options overrides the duration of the load", async () => {
   const load = { arrivals: EACH_SECOND, work: constant(100) };
   for (const duration of [5000, "5s"]) {
     for (const given of [load, { ...load, duration: "10s" }]) {
@@ -50,7 +50,7 @@ Deno.test("simulate: a limiter of the config delays retries, and maxRetries give
   assertEquals([stopped.attempts, stopped.unfinished, stopped.duration], [3, 1, 4000]); // at twice the duration
 });
 
-Deno.test("simulate: the attempt after a failed one also serves adds that came meanwhile", async () => {
+Deno.test("simulate: the attempt after a failed one also serves adds that came in between", async () => {
   const { succeeded, attempts, unfinished } = await simulate(configOf({ addWhileDelayed: "replace" }), {
     duration: "1m",
     arrivals: [{ type: "bursts", size: 1 }, { type: "bursts", size: 1, from: "1s" }],
@@ -61,7 +61,7 @@ Deno.test("simulate: the attempt after a failed one also serves adds that came m
   assertEquals({ succeeded, attempts, unfinished }, { succeeded: 1, attempts: 2, unfinished: 0 });
 });
 
-Deno.test("simulate: an item that an event begins anew has random numbers of its own", async () => {
+Deno.test("simulate: an item that restarts after an event has its own random numbers", async () => {
   const { arrivals, attempts } = await simulate(configOf({ concurrency: 8, addWhileDelayed: "replace" }), {
     duration: "10m",
     arrivals: [{ type: "poisson", rate: 4 }],
@@ -72,7 +72,7 @@ Deno.test("simulate: an item that an event begins anew has random numbers of its
   assert(attempts < 2.4 * arrivals, `${attempts} attempts, expected twice as many as arrivals`);
 });
 
-Deno.test("simulate: an outage ends, and its backlog is gone some time later", async () => {
+Deno.test("simulate: after an outage ends, its backlog takes some time to clear", async () => {
   const limiter = { type: "exponential", baseDelay: "10s", maxDelay: "10s" };
   const report = await simulate(configOf({ limiter, concurrency: 10 }), {
     duration: "100s",
@@ -116,7 +116,7 @@ Deno.test("simulate: a backend beyond its capacity becomes slower, and refuses a
   assertEquals(refusing.totals.max, 1400);
 });
 
-Deno.test("simulate: a part of a plugin that throws ends the simulation with its error", async () => {
+Deno.test("simulate: if a part of a plugin throws, the simulation ends with its error", async () => {
   const broken = defineThrottle({
     type: "broken",
     description: "Throws.",
@@ -147,7 +147,7 @@ Deno.test("simulate: a backend accepts as many attempts per minute as its quota 
   assertEquals([succeeded, failures], [80, { refused: 40 }]);
 });
 
-Deno.test("simulate: a backend goes on working for callers that have given up, unless it stops", async () => {
+Deno.test("simulate: a backend continues to work for callers that have given up, unless it stops", async () => {
   const load = (stops: boolean) => ({
     duration: "1m",
     arrivals: [{ type: "bursts", size: 4, for: "1s" }],
@@ -185,7 +185,7 @@ Deno.test("simulate: reloads, pauses, deploys and other concurrencies happen at 
   assertEquals([forgetful.succeeded + forgetful.lost, forgetful.lost > 0], [20, true]);
 });
 
-Deno.test("simulate: what is wrong with a load, a config or an option is said, all of it", async () => {
+Deno.test("simulate: every problem of a load, a config or an option is reported", async () => {
   const load = { duration: "10s", arrivals: EACH_SECOND, work: constant(1) };
   const error = await assertRejects(
     () =>
@@ -229,7 +229,7 @@ Deno.test("simulate: what is wrong with a load, a config or an option is said, a
   }
 });
 
-Deno.test("compare: the better config is named with the reason, and none if there is no difference", async () => {
+Deno.test("compare: the better config is named with the reason, or none if there is no difference", async () => {
   const load = { duration: "3m", arrivals: [{ type: "poisson", rate: 15 }], work: { type: "exponential", mean: 120 } };
   const [few, many] = [configOf({ concurrency: 2 }), configOf({ concurrency: 4 })];
   const { better, verdict, figures } = await compare({ few, many }, load);
@@ -241,7 +241,7 @@ Deno.test("compare: the better config is named with the reason, and none if ther
   await assertRejects(() => compare({ one: few }, load), RangeError, "at least two configs");
 });
 
-Deno.test("search: the smallest number with which no condition is true", async () => {
+Deno.test("search: finds the smallest number for which no condition is true", async () => {
   const load = { duration: "2m", arrivals: [{ type: "poisson", rate: 15 }], work: { type: "exponential", mean: 100 } };
   const bound = parseCondition("p99 wait > 500ms");
   const found = await search(configOf({}), load, [bound], "queues.jobs.concurrency=1..64");
@@ -263,7 +263,7 @@ Deno.test("search: the smallest number with which no condition is true", async (
   );
 });
 
-Deno.test("a report as text fits the terminal, and says what was simulated", async () => {
+Deno.test("a report as text fits the terminal, and names the simulated config and load", async () => {
   const load = {
     duration: "30m",
     arrivals: [{ type: "poisson", rate: 10 }],
@@ -281,7 +281,7 @@ Deno.test("a report as text fits the terminal, and says what was simulated", asy
   }
 });
 
-Deno.test("simulate: what the load has after the end of the simulation is reported as such", async () => {
+Deno.test("simulate: events of the load after the end of the simulation are reported as such", async () => {
   const outage = (from: string) => ({ type: "outage", from, for: "1h" });
   const load = { duration: "10s", arrivals: EACH_SECOND, work: constant(100) };
   const changes = [{ type: "deploy", at: "1m" }, { type: "concurrency", at: "5s", concurrency: 2 }];
@@ -297,14 +297,14 @@ Deno.test("simulate: what the load has after the end of the simulation is report
   assertEquals(parseCondition("recovery > 1m").holds(half), true);
 });
 
-Deno.test("simulate: the largest number of requests per second is one of a whole second", async () => {
+Deno.test("simulate: the largest number of requests per second is counted in whole seconds", async () => {
   const arrivals = [{ type: "bursts", size: 30 }, { type: "bursts", size: 50, from: "900ms" }];
   const load = { duration: "2s", arrivals, work: constant(0) }; // in steps of 17 ms
   const { requests } = await simulate(configOf({ concurrency: 100 }), load);
   assertEquals(Math.round(requests.max.value), 80);
 });
 
-Deno.test("simulate: arrivals whose rate goes to 0 end with the load", async () => {
+Deno.test("simulate: arrivals whose rate falls to 0 end with the load", async () => {
   const ramp = { type: "ramp", start: 10, end: 0, over: "1m" };
   const { arrivals } = await simulate(configOf({}), { duration: "10m", arrivals: [ramp], work: constant(1) });
   assert(arrivals > 250 && arrivals < 350, `${arrivals}`); // 300 on average
@@ -318,7 +318,7 @@ Deno.test("simulate: an arrival is folded if it causes no attempt", async () => 
   assertEquals([attempts, folded, succeeded], [3, 3, 3]);
 });
 
-Deno.test("simulate: a failure of a group that the load doesn't have is refused", async () => {
+Deno.test("simulate: a failure of a group that is not in the load is refused", async () => {
   const load = {
     duration: "1s",
     arrivals: [{ type: "constant", rate: 1, group: "ca" }],
@@ -334,7 +334,7 @@ Deno.test("simulate: a failure of a group that the load doesn't have is refused"
   await assertRejects(() => simulate(configOf({}), none), ConfigError, 'the load has no group "us"');
 });
 
-Deno.test("search: the largest number with which no condition is true, if larger ones are worse", async () => {
+Deno.test("search: finds the largest number for which no condition is true, if larger ones are worse", async () => {
   const load = {
     duration: "10m",
     arrivals: [{ type: "constant", rate: 1 }],
@@ -380,7 +380,7 @@ Deno.test("simulate: a report without items says so, and has no times", async ()
   );
 });
 
-Deno.test("rule 20: attempts that are still running when no timer is left are an error that names the handler", async () => {
+Deno.test("rule 20: attempts that never end cause an error that names the handler", async () => {
   const load = loadOf(
     readLoadOptions({ duration: "1m", arrivals: [{ type: "bursts", size: 1 }], work: constant(1000) }),
   );
@@ -393,7 +393,7 @@ Deno.test("rule 20: attempts that are still running when no timer is left are an
   await assertRejects(() => simulation.run(), Error, message);
 });
 
-Deno.test("simulate: retries that take no time are an error that names the item", async () => {
+Deno.test("simulate: retries without any delay cause an error that names the item", async () => {
   const limiter = { type: "exponential", baseDelay: 0, maxDelay: 0 };
   const load = {
     duration: "1m",

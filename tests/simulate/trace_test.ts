@@ -38,7 +38,7 @@ async function record(options: { plainKeys?: boolean }): Promise<string> {
   return text;
 }
 
-Deno.test("trace: adds, attempts, durations and outcomes are recorded, and a retry is no add", async () => {
+Deno.test("trace: adds, attempts, durations and outcomes are recorded, and a retry is not an add", async () => {
   const lines = (await record({ plainKeys: true })).trim().split("\n").map((line) => JSON.parse(line));
   assertEquals(lines, [
     { workqueue: "trace", version: 1 },
@@ -52,7 +52,7 @@ Deno.test("trace: adds, attempts, durations and outcomes are recorded, and a ret
   ]);
 });
 
-Deno.test("trace: keys are hashed with a salt of the trace unless asked", async () => {
+Deno.test("trace: by default, keys are hashed, with another salt in each trace", async () => {
   const [one, other] = [await record({}), await record({})];
   for (const text of [one, other]) assert(!/"(add|attempt)":"[ab]"/.test(text), text);
   const keys = (text: string) => [...readTrace(text).attempts.keys()];
@@ -60,7 +60,7 @@ Deno.test("trace: keys are hashed with a salt of the trace unless asked", async 
   assert(keys(one)[0] !== keys(other)[0]);
 });
 
-Deno.test("trace: a simulation replays it", async () => {
+Deno.test("trace: a simulation replays the trace", async () => {
   const trace = await record({});
   const config = { queues: { jobs: { limiter: { type: "exponential", baseDelay: "1s", maxDelay: "1m" } } } };
   const report = await simulate(config, { duration: "10s", trace: "trace.jsonl" }, { trace });
@@ -68,7 +68,7 @@ Deno.test("trace: a simulation replays it", async () => {
   assertEquals([report.totals.max, report.duration], [1600, 2100]); // b: from 0 to 1,600 ms
 });
 
-Deno.test("trace: a trace is a load, which ends with its last event", async () => {
+Deno.test("trace: a trace is a load that ends with its last event", async () => {
   const trace = [
     { workqueue: "trace", version: 1 },
     { at: 0, add: "a" },
@@ -82,7 +82,7 @@ Deno.test("trace: a trace is a load, which ends with its last event", async () =
   assertEquals((await simulate({ queues: { jobs: {} } }, trace, { duration: "1s" })).arrivals, 1);
 });
 
-Deno.test("trace: a backlog that outlasts a short trace is waited for, and the timeline stays short", async () => {
+Deno.test("trace: a simulation waits for a backlog that outlasts a short trace, and the timeline stays short", async () => {
   const events = [{ workqueue: "trace", version: 1 }];
   const add = (key: string) => [{ at: 0, add: key }, { at: 0, attempt: key, ms: 100, failed: true }];
   const trace = [...events, ...["a", "b", "c"].flatMap(add)].map((line) => JSON.stringify(line)).join("\n");
@@ -93,12 +93,12 @@ Deno.test("trace: a backlog that outlasts a short trace is waited for, and the t
   assertEquals([timeline.attempts, timeline.retries].map((counts) => counts.reduce((a, b) => a + b)), [6, 3]);
 });
 
-Deno.test("trace: a last line that was cut off is left out", () => {
+Deno.test("trace: an incomplete last line is left out", () => {
   const trace = '{"workqueue":"trace","version":1}\n{"at":1,"add":"a"}\n{"at":1,"attempt":"a","ms":3';
   assertEquals([readTrace(trace).arrivals.length, readTrace(trace).attempts.size], [1, 0]);
 });
 
-Deno.test("trace: what is no trace is refused with its line", () => {
+Deno.test("trace: text that is not a trace is refused with its line", () => {
   const error = assertThrows(
     () => readTrace('{"workqueue":"trace","version":1}\n{"at":1,"add":"a"}\n{"at":-1,"add":"a"}\nno\n'),
     ConfigError,
@@ -112,7 +112,7 @@ Deno.test("trace: what is no trace is refused with its line", () => {
   assertThrows(() => readTrace(next), ConfigError, "its version is 2, and must be 1");
 });
 
-Deno.test("trace: a writer that is too slow loses events, and they are counted", async () => {
+Deno.test("trace: a slow writer loses events, and the lost events are counted", async () => {
   using time = new FakeTime();
   const queue = createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: 1000, maxDelay: 60_000 }));
   const pool = runWorkers(queue, () => {}, { concurrency: 10 });
@@ -125,7 +125,7 @@ Deno.test("trace: a writer that is too slow loses events, and they are counted",
   await pool.finished;
 });
 
-Deno.test("trace: what can't be recorded is refused", () => {
+Deno.test("trace: a queue that can't be recorded is refused", () => {
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1000, maxDelay: 60_000 }));
   const pool = runWorkers(queue, () => {});
   assertThrows(() => recordLoad(queue, {} as never, () => {}), TypeError, "the pool must be one of runWorkers");
@@ -210,7 +210,7 @@ Deno.test("trace: a delayed item is added when its delay ends, or when it is pro
   ]);
 });
 
-Deno.test("trace: a promoted retry is no add, and a cancelled retry is forgotten", async () => {
+Deno.test("trace: a promoted retry is not an add, and a cancelled retry is forgotten", async () => {
   const events = await eventsOf(async (queue, time) => {
     queue.add("a");
     await pass(time, 200);
@@ -246,7 +246,7 @@ Deno.test("trace: an item that its handler requeues is added again", async () =>
   assertEquals(readTrace(text).attempts.get("a"), [{ ms: 0, hasFailed: false }, { ms: 0, hasFailed: false }]);
 });
 
-Deno.test("trace: a retry without delay is no add", async () => {
+Deno.test("trace: a retry without a delay is not an add", async () => {
   const limiter = { when: () => 0, forget() {}, numRequeues: () => 0 };
   using time = new FakeTime();
   const queue = createRateLimitingQueue<string>(limiter);
@@ -307,7 +307,7 @@ Deno.test("trace: attempts by hand are recorded", async () => {
   assertEquals(readTrace(text).attempts.get("a"), [{ ms: 70, hasFailed: false }]);
 });
 
-Deno.test("trace: keys come from keyOf, which is not called with a key", async () => {
+Deno.test("trace: keys come from keyOf, which is never called with a key", async () => {
   using time = new FakeTime();
   const queue = createRateLimitingQueue<{ id: { name: string } }>(createExponentialLimiter(LIMITER), {
     keyOf: ({ id }) => id.name, // throws for a key
@@ -348,7 +348,7 @@ Deno.test("trace: two recordings at once end in any order", async () => {
   }
 });
 
-Deno.test("trace: a write that fails breaks nothing, and its events are counted", async () => {
+Deno.test("trace: a failing write breaks nothing, and its events are counted", async () => {
   const fail = [() => Promise.reject(new Error("full")), () => {
     throw new Error("full");
   }];
@@ -394,7 +394,7 @@ Deno.test("trace: the last lines are written after a pending write, and disposin
 });
 
 for (const separator of ["/", "ab", "B", "7"]) {
-  Deno.test(`trace: groups stay groups when keys are hashed, with the separator ${separator}`, async () => {
+  Deno.test(`trace: groups stay distinct when keys are hashed, with the separator ${separator}`, async () => {
     using time = new FakeTime();
     const queue = createRateLimitingQueue<string>(createExponentialLimiter(LIMITER), {
       discipline: createFairDiscipline({ separator }),

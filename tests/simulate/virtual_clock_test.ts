@@ -18,7 +18,7 @@ Deno.test("virtual clock: time jumps from timer to timer, and equal times keep t
   assertEquals([clock.now(), clock.isIdle], [5000, true]);
 });
 
-Deno.test("virtual clock: promise callbacks of an instant run before time goes on", async () => {
+Deno.test("virtual clock: promise callbacks of an instant run before the time advances", async () => {
   const clock = new VirtualClock();
   const seen: unknown[] = [];
   const sleep = (ms: number) => new Promise<void>((resolve) => void clock.setTimeout(resolve, ms));
@@ -35,7 +35,7 @@ Deno.test("virtual clock: promise callbacks of an instant run before time goes o
   assertEquals(seen, ["a 10", "b 10", "a 20", "b 20", "a 30", "b 30"]);
 });
 
-Deno.test("virtual clock: timers without a delay fire in the same instant, and a negative delay is none", async () => {
+Deno.test("virtual clock: timers without a delay fire in the same instant, and a negative delay counts as 0", async () => {
   const clock = new VirtualClock();
   const fired: number[] = [];
   clock.setTimeout(() => {
@@ -47,7 +47,7 @@ Deno.test("virtual clock: timers without a delay fire in the same instant, and a
   assertEquals(fired, [7, 7, 7]);
 });
 
-Deno.test("virtual clock: a run ends when the caller says so, and can go on", async () => {
+Deno.test("virtual clock: a run ends when the caller says so, and can continue", async () => {
   const clock = new VirtualClock();
   let ticks = 0;
   const tick = () => {

@@ -33,7 +33,7 @@ function errorOf(call: Promise<unknown>): Promise<SqliteConnectionError> {
 
 const noErrors = { onQueueError() {} };
 
-Deno.test("rule 21: with a removed, moved or replaced file, log or shared memory, no more adds are acknowledged", async () => {
+Deno.test("rule 21: if the file, log or shared memory is removed, moved or replaced, no more adds are acknowledged", async () => {
   const ways: [RegExp, (path: string) => void][] = [
     [/queue\.db was removed or replaced while it was open. Restart all processes/, (path) => rmSync(path)],
     [/queue\.db was removed or replaced/, (path) => renameSync(path, `${path}.old`)],
@@ -153,7 +153,7 @@ Deno.test("SQLite: a file whose user_version another program has set is refused,
   }
 });
 
-Deno.test("SQLite: a link to a file that is not there yet is as good as its path", async () => {
+Deno.test("SQLite: a link to a file that does not exist yet works like its path", async () => {
   using folder = new Folder();
   const [link, second] = [join(folder.path, "..", "link.db"), join(folder.path, "..", "second.db")];
   symlinkSync("queue.db", link);
@@ -168,7 +168,7 @@ Deno.test("SQLite: a link to a file that is not there yet is as good as its path
   assertEquals((await other.counts()).ready, 1);
 });
 
-Deno.test("SQLite: a file that appears while it is opened is not taken for a link", async () => {
+Deno.test("SQLite: a file that appears while it is opened is not mistaken for a link", async () => {
   using folder = new Folder();
   const script = `
     const { rmSync, writeFileSync } = require("node:fs");
@@ -195,7 +195,7 @@ Deno.test("SQLite: a file that appears while it is opened is not taken for a lin
   assertEquals([...codes], []);
 });
 
-Deno.test("SQLite: while the folder of the file can't be read, adds reject, and afterwards they work", async () => {
+Deno.test("SQLite: while the folder of the file can't be read, adds reject; afterwards they work", async () => {
   using folder = new Folder();
   const [home, away] = [join(folder.path, "..", "home"), join(folder.path, "..", "away")];
   mkdirSync(home);
@@ -268,7 +268,7 @@ Deno.test("SQLite: a removed wake-up file is created again", async () => {
   database.close();
 });
 
-Deno.test("SQLite: with a full disk, adds reject, and what was acknowledged is there when there is space", async () => {
+Deno.test("SQLite: with a full disk, adds reject, and acknowledged items are there once there is space", async () => {
   using folder = new Folder();
   const small = join(folder.path, "..", "small");
   mkdirSync(small);
@@ -383,7 +383,7 @@ Deno.test("SQLite: when one of many calls fails, the others soon share transacti
   await database.close();
 });
 
-Deno.test("SQLite: a call that has waited for others still has its time when the file is locked", async () => {
+Deno.test("SQLite: a call that waited for others still has its full time when the file is locked", async () => {
   using folder = new Folder();
   const database = new Database(folder.path);
   await database.run("normal", 1000, () => {});
@@ -401,7 +401,7 @@ Deno.test("SQLite: a call that has waited for others still has its time when the
   await database.close();
 });
 
-Deno.test("SQLite: a transaction has calls for at most 500 keys, unless one call is for more", async () => {
+Deno.test("SQLite: a transaction has calls for at most 500 keys, unless one call has more", async () => {
   using folder = new Folder();
   const database = new Database(folder.path);
   const sizes = [300, 200, 1, 500, 600, 1, 499, 1];
@@ -471,7 +471,7 @@ Deno.test("SQLite: a file that another machine uses is refused, and so is one on
   assertEquals(networkTypeOf("/srv/q.db", mountsIn("")), undefined);
 });
 
-Deno.test("SQLite: a backup by VACUUM INTO, while the queue is used, has what was acknowledged before", async () => {
+Deno.test("SQLite: a backup by VACUUM INTO, during use of the queue, has everything acknowledged before", async () => {
   using folder = new Folder();
   await using queue = folder.open();
   await queue.addAll(MANY);

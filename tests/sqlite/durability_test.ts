@@ -10,7 +10,7 @@ import { fileTest, Folder } from "./files.ts";
 const MB = 1_000_000;
 
 engineTest(
-  "rule 21: an add is FULL, and so is what shares its transaction; what is no add is NORMAL",
+  "rule 21: a transaction with an add is FULL, and any other transaction is NORMAL",
   async (bench) => {
     const [NORMAL, FULL] = [1, 2];
     /** Returns the durability of a transaction that a call shares. */
@@ -52,7 +52,7 @@ async function fillLog({ path }: Folder, add: (items: readonly string[]) => Prom
   return { [Symbol.dispose]: () => reader.close() };
 }
 
-fileTest("a log that is large because somebody read is truncated in idle time", async (folder) => {
+fileTest("a log that is large because of a reader is truncated in idle time", async (folder) => {
   await using queue = folder.open();
   await queue.add("a");
   {
@@ -63,7 +63,7 @@ fileTest("a log that is large because somebody read is truncated in idle time", 
   while (statSync(`${folder.path}-wal`).size > 0) await sleep(20); // there are no more calls
 });
 
-fileTest("a log that is large because somebody read is cut off by a queue that is never idle", async (folder) => {
+fileTest("a log that is large because of a reader is cut off by a queue that is never idle", async (folder) => {
   await using queue = folder.open({ durability: "normal" });
   await queue.add("a");
   {

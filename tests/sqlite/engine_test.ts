@@ -23,7 +23,7 @@ engineCopiesSuite(engineTest);
 engineRetryBudgetSuite(engineTest);
 engineAgesSuite(engineTest);
 
-Deno.test("engine on SQLite: whatever owners do, no key has two of them, none is lost, and what is over does not count", async () => {
+Deno.test("engine on SQLite: whatever owners do, no key has two owners or is lost, and finished keys no longer count", async () => {
   await checkOwners(async (settings, use) => {
     await using bench = new Bench(settings);
     await use(bench);

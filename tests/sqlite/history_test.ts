@@ -7,7 +7,7 @@ import { LOADS, rulesOf } from "../redis/history/loads.ts";
 import { Bench } from "./bench.ts";
 
 for (const [name, load] of Object.entries(LOADS)) {
-  Deno.test(`history on SQLite: nothing is wrong with ${name}`, async () => {
+  Deno.test(`history on SQLite: no violation is found in ${name}`, async () => {
     await using bench = new Bench();
     const store: LoadStore = {
       engine: (name, clock, settings) => bench.open({ ...settings, name, clock }),

@@ -109,7 +109,7 @@ fileTest("adds that needn't be on the disk are rejected too when the file gets a
   await queue.shutDownWithDrain();
 });
 
-fileTest("a file that is mounted alone, or whose log is, is refused", async (folder) => {
+fileTest("a file that is mounted by itself, or whose log is, is refused", async (folder) => {
   const other = pathIn("other", folder);
   const queue = folder.open();
   await queue.add("a");
@@ -162,7 +162,7 @@ fileTest("a folder that is mounted twice, and symbolic links, have one log", asy
   }
 });
 
-Deno.test("SQLite: file systems that several machines can share are known, at the file itself too", () => {
+Deno.test("SQLite: file systems that several machines can share are recognized, also at the file itself", () => {
   const refused =
     "nfs nfs4 cifs smb3 9p virtiofs vboxsf vmhgfs prl_fs fakeowner ceph glusterfs lustre afs gfs2 ocfs2 " +
     "beegfs gpfs fuse fuse.sshfs fuse.s3fs fuse.grpcfuse fuse.vmhgfs-fuse";

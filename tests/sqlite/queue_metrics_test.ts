@@ -13,7 +13,7 @@ import { inFile } from "./place.ts";
 queueMetricsSuite(inFile);
 processMetricsSuite(inFile);
 
-Deno.test("SQLite: queue metrics: while the file is locked nobody knows, which is reported once", async () => {
+Deno.test("SQLite: queue metrics: while the file is locked, the values are unknown, which is reported once", async () => {
   using folder = new Folder();
   using _alive = keepAlive();
   const errors: string[] = [];

@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Folder } from "./files.ts";
 
-Deno.test("SQLite: the names of the queues in a file are those that were used, also while they are open", async () => {
+Deno.test("SQLite: every queue that was used in a file is listed by its name, also while it is open", async () => {
   using folder = new Folder();
   for (const name of ["b", "a"]) {
     const queue = folder.open({ name });
@@ -19,7 +19,7 @@ Deno.test("SQLite: the names of the queues in a file are those that were used, a
   assertEquals(sqliteQueueNames(folder.path), ["a", "b"]);
 });
 
-Deno.test("SQLite: a throttle in a file is no queue", async () => {
+Deno.test("SQLite: a throttle in a file is not a queue", async () => {
   using folder = new Folder();
   const config = loadConfig({ queues: { images: { throttle: { type: "concurrency", limit: 1 } } } });
   const queue = sqliteQueues(config, { path: folder.path }).queue("images");
@@ -45,7 +45,7 @@ Deno.test("SQLite: looking for queues creates no file, and changes none", () => 
   assertEquals(readdirSync(dirname(folder.path)), ["queue.db"]);
 });
 
-Deno.test("SQLite: looking for queues in a file that can't be read is an error that says why", async () => {
+Deno.test("SQLite: looking for queues in an unreadable file fails with the reason", async () => {
   using folder = new Folder();
   const open = folder.open();
   await open.add("item");

@@ -12,7 +12,7 @@ import { seeded } from "../redis/faults/seeded.ts";
 import { OFTEN } from "../every.ts";
 import { fileTest, Folder } from "./files.ts";
 
-fileTest("items are worked on, each once, also when they were added twice", async (folder) => {
+fileTest("items are processed once each, even if they were added twice", async (folder) => {
   const queue = folder.open();
   await Promise.all(["a", "b", "a"].map((item) => queue.add(item)));
   const worked: string[] = [];
@@ -23,7 +23,7 @@ fileTest("items are worked on, each once, also when they were added twice", asyn
   await queue.shutDownWithDrain();
 });
 
-fileTest("items are worked on in batches, and those that fail alone are retried", async (folder) => {
+fileTest("items are processed in batches, and items that fail alone are retried", async (folder) => {
   const queue = folder.open({ limiter: { type: "exponential", baseDelay: 1, maxDelay: 1 } });
   const items = Array.from({ length: 7 }, (_, i) => `item ${i}`);
   await queue.addAll(items);
@@ -50,7 +50,7 @@ fileTest("a pool that would abort attempts at items that are added again is refu
   await queue.shutDownWithDrain();
 });
 
-fileTest("what was added, delayed, failed and given up is there when the file is opened again", async (folder) => {
+fileTest("ready, delayed, failed and given-up items are there when the file is opened again", async (folder) => {
   const first = folder.open();
   await first.addAll(["ready", "failing", "hopeless"]);
   await first.addAfter("delayed", "1h");
@@ -66,25 +66,28 @@ fileTest("what was added, delayed, failed and given up is there when the file is
   await again.shutDownWithDrain();
 });
 
-fileTest("many items are added in calls of 200, and what other calls have added stays if one fails", async (folder) => {
-  const queue = folder.open({ onQueueError() {} });
-  await queue.counts();
-  const program = new DatabaseSync(folder.path);
-  program.exec(
-    "CREATE TRIGGER refuse BEFORE INSERT ON items WHEN NEW.key = 'bad' BEGIN SELECT RAISE(ABORT, 'no'); END",
-  );
-  program.close();
-  const items = Array.from({ length: 1000 }, (_, i) => i === 450 ? "bad" : `${i}`);
-  const error = await assertRejects(
-    () => queue.addAll(items),
-    SqliteConnectionError,
-    "no (800 of 1000 items were added)",
-  );
-  assertEquals([error.mayHaveRun, (await queue.counts()).ready], [true, 800]);
-  await queue.addAll(items.filter((item) => item !== "bad"));
-  assertEquals((await queue.counts()).ready, 999);
-  await queue.shutDownWithDrain();
-});
+fileTest(
+  "many items are added in calls of 200, and if one call fails, the items of the others stay",
+  async (folder) => {
+    const queue = folder.open({ onQueueError() {} });
+    await queue.counts();
+    const program = new DatabaseSync(folder.path);
+    program.exec(
+      "CREATE TRIGGER refuse BEFORE INSERT ON items WHEN NEW.key = 'bad' BEGIN SELECT RAISE(ABORT, 'no'); END",
+    );
+    program.close();
+    const items = Array.from({ length: 1000 }, (_, i) => i === 450 ? "bad" : `${i}`);
+    const error = await assertRejects(
+      () => queue.addAll(items),
+      SqliteConnectionError,
+      "no (800 of 1000 items were added)",
+    );
+    assertEquals([error.mayHaveRun, (await queue.counts()).ready], [true, 800]);
+    await queue.addAll(items.filter((item) => item !== "bad"));
+    assertEquals((await queue.counts()).ready, 999);
+    await queue.shutDownWithDrain();
+  },
+);
 
 fileTest("calls that are made after an add of many items take effect after it", async (folder) => {
   const queue = folder.open();
@@ -107,7 +110,7 @@ fileTest("a printed queue and its lease have the names of their types", async (f
   await queue.shutDownWithDrain();
 });
 
-fileTest("queues in one file have nothing in common but the file", async (folder) => {
+fileTest("queues in one file share nothing but the file", async (folder) => {
   const [one, other] = [folder.open({ name: "one" }), folder.open({ name: "other" })];
   await one.add("a");
   assertEquals([(await one.counts()).ready, (await other.counts()).ready], [1, 0]);
@@ -226,7 +229,7 @@ fileTest("an add rejects when another program writes for longer than the call ti
   await queue.shutDownWithDrain();
 });
 
-Deno.test("SQLite: a file with another version of the tables, and one that is no database, are refused", async () => {
+Deno.test("SQLite: a file with another version of the tables, and a file that is not a database, are refused", async () => {
   using folder = new Folder();
   const queue = folder.open();
   await queue.addAfter("a", "1h");

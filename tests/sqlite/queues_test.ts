@@ -27,7 +27,7 @@ fileTest("a document's queue has its limiter and pool, and follows reloads", asy
   await queue.shutDownWithDrain();
 });
 
-fileTest("a shared throttle is one for all configs that use a file", async (folder) => {
+fileTest("all configs that use a file have the same shared throttle", async (folder) => {
   const document = {
     throttles: { api: { type: "concurrency", limit: 2 } },
     queues: { one: { throttle: "api", concurrency: 4 }, other: { throttle: "api", concurrency: 4 } },
@@ -53,7 +53,7 @@ fileTest("a shared throttle is one for all configs that use a file", async (fold
   }
 });
 
-fileTest("a bucket of a document is one for all processes, and its tokens are kept in the file", async (folder) => {
+fileTest("all processes share a bucket of a document, and its tokens are stored in the file", async (folder) => {
   const document = { queues: { mails: { throttle: { rate: 0.001, burst: 3 } } } };
   const run = async (tokens: number) => {
     const config = loadConfig(document);

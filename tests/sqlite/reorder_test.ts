@@ -11,7 +11,7 @@ function entries() {
   return Array.from({ length: COUNT }, (_, i) => ({ key: `${i % 3}/${i}`, payload: "", delay: 0, priority: i % 5 }));
 }
 
-engineTest("more ready keys than a call moves come into a new order with several calls", async (bench) => {
+engineTest("if more keys are ready than a call moves, several calls move them into a new order", async (bench) => {
   await bench.engine.addEach(entries());
   const engine = bench.order(PRIORITY);
   for (let calls = 0; calls < COUNT / 200; calls++) {
@@ -23,7 +23,7 @@ engineTest("more ready keys than a call moves come into a new order with several
   assertEquals(new Set(taken.map((key) => Number(key.split("/")[1]) % 5)), new Set([4]));
 });
 
-engineTest("disciplines that change faster than keys are moved lose none, and hand out each once", async (bench) => {
+engineTest("disciplines that change faster than keys are moved lose no key, and hand out each once", async (bench) => {
   await bench.engine.addEach(entries());
   for (const discipline of [PRIORITY, FAIR, PRIORITY, { ...FAIR, maxPerGroup: 500 }]) {
     const engine = bench.order(discipline);

@@ -28,7 +28,7 @@ Deno.test("SQLite: a delayed key takes at most 400 bytes, and its place is used 
   assert(again <= 1.2 * size, `${again / size} times the size`);
 });
 
-Deno.test("SQLite: what a drained queue leaves does not grow", async () => {
+Deno.test("SQLite: the data of drained queues does not grow", async () => {
   using folder = new Folder();
   const config = loadConfig({
     queues: {

@@ -32,7 +32,7 @@ Deno.test("SQLite, in a thread: a file that can't be opened is refused at once",
   assertThrows(() => folder.open(), Error, "it has version 99 of the tables");
 });
 
-Deno.test("SQLite, in a thread: when the thread ends, calls reject, and a queue that is opened then works", async () => {
+Deno.test("SQLite, in a thread: when the thread ends, calls reject, and a queue that is opened afterwards works", async () => {
   using folder = new Folder(true);
   const queue = folder.open({ onQueueError() {} });
   await queue.add("acknowledged");

@@ -8,7 +8,7 @@ import { Statements } from "../../packages/sqlite/database/statements.ts";
 import { engineTest, keysOf } from "./bench.ts";
 import { Folder } from "./files.ts";
 
-Deno.test("SQLite: a process is told again after its earlier message was deleted", async () => {
+Deno.test("SQLite: a process is notified again after its earlier message was deleted", async () => {
   using folder = new Folder();
   const database = new Database(folder.path);
   database.open();

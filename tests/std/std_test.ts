@@ -23,7 +23,7 @@ const throwing = () => {
 };
 const rejecting = () => Promise.reject(new RangeError("out of range"));
 
-Deno.test("@std: what was thrown is unknown, unless its class is given", async () => {
+Deno.test("@std: a thrown value has the type unknown, unless its class is given", async () => {
   const [thrown, error] = [assertThrows(throwing), assertThrows(throwing, RangeError, "out")];
   assertType<Same<typeof thrown, unknown>>();
   assertType<Same<typeof error, RangeError>>();
@@ -39,7 +39,7 @@ Deno.test("@std: what was thrown is unknown, unless its class is given", async (
   );
 });
 
-Deno.test("@std: an error of another class or with another message is refused, and so is none", async () => {
+Deno.test("@std: an error of another class or with another message is refused, and so is a missing error", async () => {
   assertThrows(() => assertThrows(throwing, TypeError), Error, "RangeError");
   assertThrows(() => assertThrows(throwing, RangeError, "too late"), Error, "too late");
   assertThrows(() => assertThrows(() => {}, "a message"), Error, "a message");
@@ -58,7 +58,7 @@ Deno.test("@std: assertions narrow types", () => {
   narrowed(new Map(), "");
 });
 
-Deno.test("@std: two errors are never equal, one and the same is equal to itself", () => {
+Deno.test("@std: two errors are never equal, and an error equals itself", () => {
   const error = new Error("a");
   assertEquals([{ error }], [{ error }]);
   assertThrows(() => assertEquals([{ error }], [{ error: new Error("a") }]));
@@ -71,7 +71,7 @@ Deno.test("@std: numbers are almost equal within a tolerance that grows with the
   assertThrows(() => assertAlmostEquals(1, 1.1, 0.01, "a message"), Error, "a message");
 });
 
-Deno.test("@std: a delay and a deadline keep to real time, and their errors are those of signals", async () => {
+Deno.test("@std: a delay and a deadline use real time, and have the same errors as signals", async () => {
   const reason = new Error("no more");
   const { signal } = new AbortController();
   await delay(0, { signal });
@@ -93,7 +93,7 @@ Deno.test("@std: fake time replaces Date, timers and AbortSignal.timeout, and no
   assertEquals(replaced(), before);
 });
 
-Deno.test("@std: fake time moves to the next timer and fires all that are due then", () => {
+Deno.test("@std: fake time moves to the next timer and fires all timers due then", () => {
   using time = new FakeTime(1000);
   const fired: string[] = [];
   setTimeout(() => fired.push("b"), 20);

@@ -94,11 +94,11 @@ async function looksOf(pieces: number, duration: (piece: number) => number): Pro
   return lookedAfter;
 }
 
-Deno.test("after quick pieces the clock is looked at after 1, 2, 4 and 8 of them, and then after each eight", async () => {
+Deno.test("after quick pieces, the clock is read after 1, 2, 4 and 8 of them, and then after every 8", async () => {
   assertEquals(await looksOf(35, () => 0), [0, 1, 2, 4, 8, 16, 24, 32]);
 });
 
-Deno.test("the slower the pieces, the sooner the clock is looked at: no later than the time for more of them is over", async () => {
+Deno.test("the clock is read after fewer pieces the slower they are, so that a burst is not too long", async () => {
   assertEquals(await looksOf(35, () => 0.5), [0, 1, 2, 4, 8, 16, 20], "as long as it was eight at a time: 24");
   assertEquals(await looksOf(35, () => 1), [0, 1, 2, 4, 8, 10], "likewise 16");
   assertEquals(await looksOf(35, () => 3), [0, 1, 2, 3, 4]);
@@ -106,7 +106,7 @@ Deno.test("the slower the pieces, the sooner the clock is looked at: no later th
   assertEquals(await looksOf(99, (piece) => piece < 20 ? 0 : 10), [0, 1, 2, 4, 8, 16, 24]);
 });
 
-Deno.test("a clock that is set back or ahead brings a pause, and lets nobody wait for long", async () => {
+Deno.test("setting a clock back or ahead causes a pause, and delays nothing for long", async () => {
   for (const jump of [-3_600_000, 3_600_000]) {
     let time = 0;
     const burst = new Burst(() => time);
@@ -121,7 +121,7 @@ Deno.test("a clock that is set back or ahead brings a pause, and lets nobody wai
   }
 });
 
-Deno.test("all who share a burst make one pause, and go on in the order in which they asked", async () => {
+Deno.test("all users of a burst make one pause, and continue in the order in which they asked", async () => {
   let time = 0;
   const burst = new Burst(() => time);
   assertFalse(burst.isTooLong());
@@ -138,7 +138,7 @@ Deno.test("all who share a burst make one pause, and go on in the order in which
   assertFalse(burst.isTooLong());
 });
 
-Deno.test("a pause ends one burst and begins the next: who has no time left there goes first in the one after it", async () => {
+Deno.test("a pause ends one burst and begins the next: a user for whom no time is left in that burst goes first in the burst after it", async () => {
   let time = 0;
   const burst = new Burst(() => time);
   let wentOn = "";
@@ -161,7 +161,7 @@ Deno.test("a pause ends one burst and begins the next: who has no time left ther
   await Promise.all(all);
 });
 
-Deno.test("a burst is over when others had their turn, however long it lasted", async () => {
+Deno.test("a burst is over when other code had its turn, however long the burst lasted", async () => {
   let time = 0;
   const burst = new Burst(() => time += 10);
   for (let i = 0; i < 20; i++) {
@@ -186,17 +186,17 @@ async function turnsOfPause(duration: () => number): Promise<number> {
   }
 }
 
-Deno.test("a pause takes all its turns, as Deno looks at its sockets in one of sixty", async () => {
+Deno.test("a pause takes more than sixty turns, because Deno polls its sockets only once in sixty turns", async () => {
   assert(TURNS_PER_PAUSE > 61);
   assertEquals(await turnsOfPause(() => 0), TURNS_PER_PAUSE);
 });
 
-Deno.test("a pause in which much is done for others takes a twentieth of the burst before it", async () => {
+Deno.test("a pause in which other code does much work takes a twentieth of the time of the burst before it", async () => {
   assertEquals(await turnsOfPause(() => 0.125), 5);
   assertEquals(await turnsOfPause(() => 10), 2);
 });
 
-Deno.test("a pool makes its pause before the item that would be one too many", async () => {
+Deno.test("a pool pauses before the item that would exceed the burst", async () => {
   for (const concurrency of [1, 3]) {
     for (const isAsync of [false, true]) {
       using turns = await Turns.begin();
@@ -213,7 +213,7 @@ Deno.test("a pool makes its pause before the item that would be one too many", a
   }
 });
 
-Deno.test("a pool makes its pauses after fake timers, although nothing looked at the clock since", async () => {
+Deno.test("a pool makes its pauses after fake timers, although the clock was not read since", async () => {
   {
     using _time = new FakeTime();
     systemClock.now();
@@ -249,7 +249,7 @@ Deno.test("pools of a program share their pauses, and each has its turn", async 
   }
 });
 
-Deno.test("rule 9: a pool with a clock of its own makes no pauses: nothing there waits for real time", async () => {
+Deno.test("rule 9: a pool with its own clock makes no pauses, because nothing there waits for real time", async () => {
   const queue = newQueue<number>();
   for (let i = 0; i < 5; i++) queue.add(i);
   let handled = 0;
@@ -263,7 +263,7 @@ Deno.test("rule 9: a pool with a clock of its own makes no pauses: nothing there
   await pool.finished;
 });
 
-Deno.test("a pool that waits for each item makes no pause, however many it had", async () => {
+Deno.test("a pool that waits for each item makes no pause, however many items it had", async () => {
   await pause(); // so that the test starts with a new burst
   const queue = newQueue<number>();
   let handled = 0;
@@ -279,7 +279,7 @@ Deno.test("a pool that waits for each item makes no pause, however many it had",
   await pool.stop();
 });
 
-Deno.test("items that come one by one, each from a promise of the last, leave timers their turn", async () => {
+Deno.test("items that come one by one, each from a promise of the previous one, let timers run", async () => {
   const queue = newQueue<number>();
   queue.add(0);
   let handled = 0;
@@ -314,7 +314,7 @@ Deno.test("a pool that makes a pause before its last item has not finished", asy
   assertEquals([attempts.length, queue.length], [2, 0]);
 });
 
-Deno.test("parallelizeUntil makes its pauses likewise, all its workers together", async () => {
+Deno.test("parallelizeUntil makes pauses in the same way, for all its workers together", async () => {
   for (const workers of [1, 2]) {
     using turns = await Turns.begin();
     await parallelizeUntil(workers, 5, () => {
@@ -325,7 +325,7 @@ Deno.test("parallelizeUntil makes its pauses likewise, all its workers together"
   }
 });
 
-Deno.test("parallelizeUntil whose pieces never wait leaves timers their turn", async () => {
+Deno.test("parallelizeUntil whose pieces never wait lets timers run", async () => {
   const stop = new AbortController();
   setTimeout(() => stop.abort(), 1);
   let done = 0;
@@ -333,7 +333,7 @@ Deno.test("parallelizeUntil whose pieces never wait leaves timers their turn", a
   assert(done < 100_000_000);
 });
 
-Deno.test("a loop over a queue whose body adds again leaves timers their turn", async () => {
+Deno.test("a loop over a queue whose body adds items again lets timers run", async () => {
   for (const isAsync of [false, true]) {
     const queue = createWorkQueue<string>();
     queue.add("again");
@@ -348,7 +348,7 @@ Deno.test("a loop over a queue whose body adds again leaves timers their turn", 
   }
 });
 
-Deno.test("rule 9: a loop over a queue with a clock of its own makes no pauses", async () => {
+Deno.test("rule 9: a loop over a queue with its own clock makes no pauses", async () => {
   const queue = createWorkQueue<number>({ clock: new HandClock() });
   for (let i = 0; i < 5; i++) queue.add(i);
   queue.shutDown();
@@ -363,7 +363,7 @@ Deno.test("rule 9: a loop over a queue with a clock of its own makes no pauses",
   assertEquals(rounds, 5);
 });
 
-Deno.test("the next task comes after everything pending", async () => {
+Deno.test("the next task runs after everything pending", async () => {
   const order: string[] = [];
   const called = nextTurn().then(() => order.push("task"));
   await flushPromises().then(() => order.push("pending"));
@@ -371,7 +371,7 @@ Deno.test("the next task comes after everything pending", async () => {
   assertEquals(order, ["pending", "task"]);
 });
 
-Deno.test("where there is no setImmediate, as in browsers, the next task comes too, and leaves no port open", async () => {
+Deno.test("without setImmediate, as in browsers, the next task runs too, and leaves no port open", async () => {
   const path: string = "../../lib/structures/burst.ts?in-a-browser";
   const scope = globalThis as { setImmediate?: unknown };
   const { setImmediate } = scope;
@@ -391,7 +391,7 @@ Deno.test("where there is no setImmediate, as in browsers, the next task comes t
   assertEquals(closed, 1, "an open port would keep the process alive");
 });
 
-Deno.test("in a burst the system's clock is looked at once, and otherwise each time", async () => {
+Deno.test("in a burst, the system's clock is read once, and otherwise each time", async () => {
   await pause();
   const time = new BurstTime(systemClock);
   assert(time.now() !== time.now(), "no burst is on");
@@ -405,7 +405,7 @@ Deno.test("in a burst the system's clock is looked at once, and otherwise each t
   await pause();
 });
 
-Deno.test("rule 9: fake time and a third-party clock are looked at each time", () => {
+Deno.test("rule 9: fake time and a third-party clock are read each time", () => {
   const clock = new HandClock(5);
   burst.isTooLong();
   const time = new BurstTime(clock);

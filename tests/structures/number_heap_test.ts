@@ -6,7 +6,7 @@ function popAll<V>(heap: NumberHeap<V>): V[] {
   return Array.from({ length: heap.length }, () => heap.pop()!);
 }
 
-Deno.test("rule 7: entries come out by number, equal ones in the order they were pushed", () => {
+Deno.test("rule 7: entries come out by number, and equal ones in the order in which they were pushed", () => {
   const heap = new NumberHeap<number>();
   for (const [value, number] of [5, 3, 5, 1, 3, 5, 1].entries()) heap.push(value, number);
   assertEquals(heap.smallest, 1);
@@ -15,7 +15,7 @@ Deno.test("rule 7: entries come out by number, equal ones in the order they were
   assertEquals(heap.smallest, Infinity);
 });
 
-Deno.test("rule 7: a decreased entry moves up; among equals it keeps the place of its push", () => {
+Deno.test("rule 7: an entry with a decreased number moves up; among equal numbers, it is in the order of the pushes", () => {
   const heap = new NumberHeap<string>();
   const [first] = [["first", 9], ["second", 5], ["third", 5]].map(([value, number]) =>
     heap.push(value as string, number as number)
@@ -52,7 +52,7 @@ Deno.test("rule 7: thousands of random pushes, decreases and pops agree with a s
   }
 });
 
-Deno.test("an entry that is increased moves down, behind its equals or to the given place among them", () => {
+Deno.test("an entry whose number increases moves down, behind entries with the same number or to the given place among them", () => {
   const random = randomNumbers(5);
   for (const distinctNumbers of [3, 1e9]) {
     const heap = new NumberHeap<number>();

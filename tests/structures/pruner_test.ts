@@ -3,7 +3,7 @@ import { ChurnMap } from "../../lib/base/churn_map.ts";
 import { Pruner } from "../../lib/structures/pruner.ts";
 import { randomNumbers } from "../queue_helpers.ts";
 
-Deno.test("pruner: looks at two keys at a time, round and round, and removes those that are over", () => {
+Deno.test("pruner: checks two keys per call, round and round, and removes expired ones", () => {
   const map = new ChurnMap<number, number>();
   const pruner = new Pruner(map);
   for (let i = 0; i < 5; i++) map.set(i, i);
@@ -19,7 +19,7 @@ Deno.test("pruner: looks at two keys at a time, round and round, and removes tho
   assertEquals([map.size, map.get(1), map.get(3)], [3, undefined, undefined]);
 });
 
-Deno.test("pruner: a map of keys that come one after the other stays small, and keeps what is not over", () => {
+Deno.test("pruner: a map of keys that come one after the other stays small, and keeps entries that are not expired", () => {
   for (const lifetime of [0, 10, 1000]) {
     const map = new ChurnMap<string, number>();
     const pruner = new Pruner(map);
@@ -34,7 +34,7 @@ Deno.test("pruner: a map of keys that come one after the other stays small, and 
   }
 });
 
-Deno.test("pruner: a map of many keys stays small, whatever share of them is removed before it is over", () => {
+Deno.test("pruner: a map of many keys stays small, whatever share of them is removed before it expires", () => {
   const lifetime = 60_000;
   for (const removed of [0, 0.7]) {
     const random = randomNumbers(7);
@@ -53,7 +53,7 @@ Deno.test("pruner: a map of many keys stays small, whatever share of them is rem
   }
 });
 
-Deno.test("pruner: goes on while keys come, go and come again, and misses none in the long run", () => {
+Deno.test("pruner: continues while keys come, go and come again, and misses none in the long run", () => {
   const random = randomNumbers(11);
   const map = new ChurnMap<number, boolean>();
   const pruner = new Pruner(map);
@@ -68,7 +68,7 @@ Deno.test("pruner: goes on while keys come, go and come again, and misses none i
   assert(map.size > 100);
 });
 
-Deno.test("pruner: one that is not used keeps no iterator, which would keep old tables of the map", () => {
+Deno.test("pruner: an unused pruner keeps no iterator, which would keep old tables of the map in memory", () => {
   class Watched extends ChurnMap<number, number> {
     iterators = 0;
     override keys(): Iterator<number> {

@@ -45,7 +45,7 @@ Deno.test("rule 7: random changes of a heap of records agree with a sorted list,
   }
 });
 
-Deno.test("visit calls back with each record up to a number, and no other", () => {
+Deno.test("visit calls back with each record up to a number, and no others", () => {
   const random = randomNumbers(7);
   const heap = new RecordHeap();
   const numbers = Array.from({ length: 500 }, () => Math.floor(random() * 100));

@@ -72,7 +72,7 @@ Deno.test("records: thousands of keys come, go and come again as in a map, and e
   }
 });
 
-Deno.test("records: a record that is free is taken before a new one", () => {
+Deno.test("records: a free record is used before a new one", () => {
   const records = new Records(false, true);
   const [a, b, c] = ["a", "b", "c"].map((key) => take(records, key));
   assertEquals([a, b, c, [...records.used()]], [0, 1, 2, [0, 1, 2]]);
@@ -123,7 +123,7 @@ Deno.test("records: no operation on many keys moves many of them", () => {
   assert(names.slice(-140_000).every((name) => records.keyOf(records.of(name)) === name));
 });
 
-Deno.test("records: of keys that are gone, few are kept beside those that are there", () => {
+Deno.test("records: few records of removed keys are kept beside those in use", () => {
   const records = new Records(false, true);
   const { set } = Map.prototype;
   const maps = new Set<Map<unknown, unknown>>();
@@ -151,7 +151,7 @@ Deno.test("records: of keys that are gone, few are kept beside those that are th
   }
 });
 
-Deno.test("records: a key for which the runtime's map has no room is not there, and keys that are gone make room", () => {
+Deno.test("records: a key that does not fit into the runtime's map is not added, and removing keys makes room", () => {
   const { set } = Map.prototype;
   const records = new Records(false, true);
   Map.prototype.set = function (key, value) {
@@ -171,7 +171,7 @@ Deno.test("records: a key for which the runtime's map has no room is not there, 
   }
 });
 
-Deno.test("records: a list is that of an array, whatever is removed", () => {
+Deno.test("records: a list has the same elements as an array, whatever is removed", () => {
   const random = randomNumbers(3);
   const records = new Records(false, true);
   const list = new RecordList(records);

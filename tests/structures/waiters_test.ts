@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { Waits, Watchers } from "../../lib/structures/waiters.ts";
 
-Deno.test("watchers: a function that is added twice is called twice, and removed once by each unsubscribe function", () => {
+Deno.test("watchers: a function that is added twice is called twice, and each unsubscribe function removes it once", () => {
   const watchers = new Watchers();
   let calls = 0;
   const tell = () => {

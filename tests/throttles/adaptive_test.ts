@@ -6,7 +6,7 @@ import { HandClock } from "../helpers.ts";
 import { randomNumbers } from "../queue_helpers.ts";
 import { attempt, begin, limitOf, result, round } from "./helpers.ts";
 
-Deno.test("aimd: one more after each round of successes, up to the maximum", () => {
+Deno.test("aimd: the limit grows by one after each round of successes, up to the maximum", () => {
   const throttle = createAimdThrottle({ max: 5, clock: new HandClock() });
   const limits = [limitOf(throttle)];
   for (let i = 0; i < 12; i++) {
@@ -18,7 +18,7 @@ Deno.test("aimd: one more after each round of successes, up to the maximum", () 
   assert(limits.every((limit, i) => i === 0 || limit - limits[i - 1]! <= 1), String(limits));
 });
 
-Deno.test("aimd: it does not grow while less than 80 % of it is in use, nor by failures", () => {
+Deno.test("aimd: the limit does not grow while less than 80 % of it is in use, nor through failures", () => {
   const throttle = createAimdThrottle({ min: 1, max: 50, initial: 10, clock: new HandClock() });
   attempt(throttle, "succeeded", 1000);
   assertEquals(limitOf(throttle), 10);
@@ -32,13 +32,13 @@ Deno.test("aimd: it does not grow while less than 80 % of it is in use, nor by f
   assert(limitOf(throttle) >= 10);
 });
 
-Deno.test("aimd: plain failures change nothing, so five per cent of bad items don't shrink it", () => {
+Deno.test("aimd: ordinary failures change nothing, so 5 % of bad items don't shrink the limit", () => {
   const throttle = createAimdThrottle({ min: 1, max: 20, initial: 20, clock: new HandClock() });
   for (let i = 0; i < 2000; i++) attempt(throttle, i % 20 === 0 ? "failed" : "succeeded");
   assertEquals(limitOf(throttle), 20);
 });
 
-Deno.test("aimd: overload shrinks it by a tenth, once in the mean duration, down to the minimum", () => {
+Deno.test("aimd: overload shrinks the limit by a tenth, once per mean duration, down to the minimum", () => {
   const clock = new HandClock();
   const throttle = createAimdThrottle({ min: 2, max: 20, initial: 20, clock });
   attempt(throttle, "succeeded", 1, 50);
@@ -110,7 +110,7 @@ for (const varies of [false, true]) {
     assert(largest <= 40, `limit ${largest}`);
   });
 
-  Deno.test(`gradient: it learns that attempts ${durations} take longer, or less long, than they did`, () => {
+  Deno.test(`gradient: it learns that attempts ${durations} take more or less time than before`, () => {
     const backend = new Backend(20, varies);
     backend.work(5 * MINUTE);
     for (const base of [200, 50]) {
@@ -142,7 +142,7 @@ Deno.test("gradient: an overload during a probe shrinks the limit after the prob
   assert(limitOf(throttle) <= 0.9 * before + 2, `${limitOf(throttle)} after ${before}`);
 });
 
-Deno.test("gradient: failures teach it nothing, and overload shrinks it by a tenth once in the mean duration", () => {
+Deno.test("gradient: failures don't change the limit, and overload shrinks it by a tenth, once per mean duration", () => {
   const clock = new HandClock();
   const throttle = createGradientThrottle({ min: 1, max: 100, initial: 20, clock });
   round(throttle, "failed", 1);
@@ -156,7 +156,7 @@ Deno.test("gradient: failures teach it nothing, and overload shrinks it by a ten
   assertEquals(throttle.snapshot!().inUse, 0);
 });
 
-Deno.test("gradient: a duration of 0 is no slope", () => {
+Deno.test("gradient: with durations of 0, the limit grows to the maximum", () => {
   const throttle = createGradientThrottle({ min: 1, max: 10, clock: new HandClock() });
   for (let i = 0; i < 200; i++) round(throttle, "succeeded", 0);
   assertEquals(limitOf(throttle), 10);

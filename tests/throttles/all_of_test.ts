@@ -49,7 +49,7 @@ Deno.test("all-of: a throttle that throws leaks no permits of the others", () =>
   assertEquals(slots.snapshot!().inUse, 0);
 });
 
-Deno.test("all-of: a throttle that is given twice counts once", async () => {
+Deno.test("all-of: a throttle that is listed twice counts once", async () => {
   const clock = new HandClock();
   const slots = createConcurrencyThrottle({ limit: 1 });
   const done: number[] = [];
@@ -62,7 +62,7 @@ Deno.test("all-of: a throttle that is given twice counts once", async () => {
   await pool.stop();
 });
 
-Deno.test("all-of: pools don't wait for a throttle that others can't use because of another throttle", async () => {
+Deno.test("all-of: pools don't wait for a throttle that other pools can't use because of another throttle", async () => {
   for (const isPaused of [true, false]) {
     const clock = new HandClock();
     const bucket = new TokenBucket(100, 1, { clock });

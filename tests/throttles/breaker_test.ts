@@ -10,7 +10,7 @@ function stateOf(throttle: ReturnType<typeof createBreakerThrottle>): string {
   return throttle.snapshot!().state;
 }
 
-Deno.test("breaker: it opens when enough attempts ended in the window and the share of failures is reached", () => {
+Deno.test("breaker: it opens when enough attempts ended in the window and the failure ratio is reached", () => {
   const clock = new HandClock();
   const throttle = createBreakerThrottle({ failureRatio: 0.5, window: "10s", minAttempts: 20, openFor: "5s", clock });
   attempt(throttle, "failed", 19);
@@ -26,7 +26,7 @@ Deno.test("breaker: it opens when enough attempts ended in the window and the sh
   assertEquals([throttle.acquire(), stateOf(throttle)], [3000, "open for 3 s: 10 of 20 attempts failed"]);
 });
 
-Deno.test("breaker: after its time it lets probes through, and closes when all have succeeded", () => {
+Deno.test("breaker: after its open time it lets probes through, and closes when all have succeeded", () => {
   const clock = new HandClock();
   const throttle = createBreakerThrottle({ minAttempts: 1, openFor: 1000, probes: 3, clock });
   attempt(throttle, "failed");
@@ -72,7 +72,7 @@ Deno.test("breaker: results of attempts that began before it opened are ignored"
   assertEquals([stateOf(throttle), throttle.snapshot!().inUse], ["closed", 0]);
 });
 
-Deno.test("breaker: with rampUp, the number at once grows evenly to what it was", () => {
+Deno.test("breaker: with rampUp, the limit grows evenly to its earlier value", () => {
   const clock = new HandClock();
   const throttle = createBreakerThrottle({ minAttempts: 11, openFor: 1000, rampUp: 10_000, clock });
   const running = Array.from({ length: 11 }, () => begin(throttle));
@@ -98,7 +98,7 @@ Deno.test("breaker: with rampUp, the number at once grows evenly to what it was"
   assertEquals(atOnce, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 21]);
 });
 
-Deno.test("breaker: without rampUp it has no limit after it closed", () => {
+Deno.test("breaker: without rampUp, it has no limit after it closed", () => {
   const clock = new HandClock();
   const throttle = createBreakerThrottle({ minAttempts: 1, openFor: 1000, clock });
   attempt(throttle, "failed");

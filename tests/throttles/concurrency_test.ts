@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { loadConfig } from "@workqueue/core";
 import { begin, result } from "./helpers.ts";
 
-Deno.test("concurrency: after a lower limit, running attempts continue, and none starts until fewer run", () => {
+Deno.test("concurrency: after the limit is lowered, running attempts continue, and none starts until fewer run", () => {
   const document = (limit: number) => ({ throttles: { api: { type: "concurrency", limit } } });
   const config = loadConfig(document(3));
   const throttle = config.throttle("api");

@@ -55,7 +55,7 @@ async function begunWith(throttle: Throttle, run = runWorkers): Promise<string[]
   return begun;
 }
 
-Deno.test("a pool refuses a throttle of a user until it is adapted", async () => {
+Deno.test("a pool refuses a user's throttle until it is adapted", async () => {
   const own = new Few(1);
   const { message } = assertThrows(() => runWorkers(newQueue(), () => {}, { throttle: own }), TypeError);
   assertEquals(message, `Cannot run workers: ${REFUSED}, got an object`);
@@ -73,7 +73,7 @@ Deno.test("a pool refuses a throttle of a user until it is adapted", async () =>
   assertEquals([own.asked, await begunWith(adaptThrottle(own))], [0, ["a"]]);
 });
 
-Deno.test("adaptThrottle returns the same throttle, also the second time, and adds nothing that is listed", () => {
+Deno.test("adaptThrottle returns the same throttle, also the second time, and adds no enumerable member", () => {
   assertStrictEquals(adaptThrottleOfThrottles, adaptThrottle);
   const own = { acquire: () => Infinity };
   assertStrictEquals(adaptThrottle(own), own);
@@ -81,7 +81,7 @@ Deno.test("adaptThrottle returns the same throttle, also the second time, and ad
   assertEquals(Object.keys(own), ["acquire"]);
 });
 
-Deno.test("adaptThrottle refuses a value that is not a throttle, or that can't get a property", () => {
+Deno.test("adaptThrottle refuses a value that is not a throttle, or to which no property can be added", () => {
   const cases: [own: unknown, received: string][] = [[undefined, "undefined"], [null, "null"], [
     {},
     "an object",
@@ -115,7 +115,7 @@ Deno.test("throttles of the package, and those that a registry or a config build
   for (const throttle of cases) assertEquals(await begunWith(throttle), ["a"]);
 });
 
-Deno.test("a pool and its throttle may be of two copies of the package", async () => {
+Deno.test("a pool and its throttle may come from two copies of the package", async () => {
   const other = await loadSecondCopy();
   const own = () => new Few(1);
   const throttlesOfOther = [
@@ -132,7 +132,7 @@ Deno.test("a pool and its throttle may be of two copies of the package", async (
   assertEquals(await begunWith(shared, other.runWorkers as never), [], "the pool before still has its permit");
 });
 
-Deno.test("a pool that changes from a throttle of one copy to that of another counts its attempts with both", async () => {
+Deno.test("a pool that changes from a throttle of one copy to one of another copy counts its attempts with both", async () => {
   const other = await loadSecondCopy();
   const [first, second] = [createConcurrencyThrottle({ limit: 2 }), other.createConcurrencyThrottle({ limit: 2 })];
   const queue = newQueue();

@@ -16,7 +16,7 @@ function listenToTwo() {
   return { a, b, heard, log };
 }
 
-Deno.test("together: who listens hears of all changes at the end, once for each bucket that changed", () => {
+Deno.test("together: listeners are called at the end with all changes, once for each bucket that changed", () => {
   const { a, b, heard } = listenToTwo();
   together(() => {
     a.setRate(2);
@@ -35,7 +35,7 @@ Deno.test("together: who listens hears of all changes at the end, once for each 
   assertEquals(heard.length, 2);
 });
 
-Deno.test("together: several changes of a bucket are a pause if one of them was", () => {
+Deno.test("together: several changes of a bucket count as a pause if one of them was a pause", () => {
   const { a, b, heard } = listenToTwo();
   together(() => {
     a.pauseFor("1s");
@@ -54,7 +54,7 @@ Deno.test("together: several changes of a bucket are a pause if one of them was"
   assertEquals(heard, ["a: 2/s 1, 3/s 1", "b: 2/s 1, 3/s 1"], "the end of a pause is none");
 });
 
-Deno.test("together: an action inside of another ends with the outer one, even if it throws", () => {
+Deno.test("together: an action inside another one ends with the outer one, even if it throws", () => {
   const { a, b, heard } = listenToTwo();
   together(() => {
     together(() => a.setRate(2));
@@ -101,7 +101,7 @@ Deno.test("together: listeners are called even if the action throws or another l
   assertEquals(heard, ["b: 3/s 1, 1/s 1"]);
 });
 
-Deno.test("together: who went before its end hears nothing, nor who came after the change", () => {
+Deno.test("together: listeners removed before the end, or added after the change, are not called", () => {
   const { a, heard, log } = listenToTwo();
   const ends: (() => void)[] = [];
   onBucketChange(a, () => ends[1]!());
@@ -114,7 +114,7 @@ Deno.test("together: who went before its end hears nothing, nor who came after t
   assertEquals(heard, ["a: 2/s 1, 1/s 1"]);
 });
 
-Deno.test("together: what a listener changes in its turn is reported at once, or at the end of its own action", () => {
+Deno.test("together: changes by a listener are reported at once, or at the end of the listener's own action", () => {
   const { a, b, heard } = listenToTwo();
   let turns = 0;
   onBucketChange(a, () => {

@@ -70,7 +70,7 @@ Deno.test("TokenBucket.every() converts an interval to a rate", () => {
   }
 });
 
-Deno.test("TokenBucket.every() refuses what is no interval", () => {
+Deno.test("TokenBucket.every() refuses a value that is not an interval", () => {
   const rest = `'interval' must be a duration such as "250ms", "1h30m" or a number of milliseconds, got`;
   assertEquals(
     assertThrows(() => TokenBucket.every(NaN), RangeError).message,
@@ -80,7 +80,7 @@ Deno.test("TokenBucket.every() refuses what is no interval", () => {
   assertEquals(message, `Cannot convert interval to rate: ${rest} "1 s"`);
 });
 
-Deno.test("a bucket of one token gives one, then one each time a token came", () => {
+Deno.test("a bucket of one token gives one, and then one each time a token is due", () => {
   assertSteps(1, [
     [0, 1, 1, true],
     [0, 0, 1, false],
@@ -95,7 +95,7 @@ Deno.test("a bucket of one token gives one, then one each time a token came", ()
   ]);
 });
 
-Deno.test("a bucket is full at first, gives its burst at once, fills up at the rate and not over its burst", () => {
+Deno.test("a bucket starts full, gives its burst at once, and refills at the rate, up to its burst", () => {
   assertSteps(3, [
     [0, 3, 2, true],
     [0, 1, 2, false], // a refusal takes nothing
@@ -116,7 +116,7 @@ Deno.test("a bucket is full at first, gives its burst at once, fills up at the r
   ]);
 });
 
-Deno.test("time that goes back brings no tokens and takes none", () => {
+Deno.test("a clock that goes back neither adds nor removes tokens", () => {
   assertSteps(3, [
     [5, 3, 1, true],
     [2, 2, 1, true],
@@ -129,7 +129,7 @@ Deno.test("time that goes back brings no tokens and takes none", () => {
   ]);
 });
 
-Deno.test("a bucket is full whenever it was made, on a clock that has run for long or on one below zero", () => {
+Deno.test("a new bucket is full, whether its clock has run for long or is below zero", () => {
   for (const start of [-1e6, 0.3, 1.7e12]) {
     const bucket = new TokenBucket(10, 5, { clock: new HandClock(start) });
     assertEquals(bucket.tokens, 5);
@@ -158,13 +158,13 @@ Deno.test("a whole token is there when it is due, whatever the fractions of the 
   assert(bucket.allow());
 });
 
-Deno.test("what is asked for at the same moment shares the burst", () => {
+Deno.test("calls at the same moment share the burst", () => {
   const { bucket } = createBucket(5, 1);
   const allowed = Array.from({ length: 15 }, () => bucket.allow());
   assertEquals(allowed.filter((is) => is).length, 5);
 });
 
-Deno.test("in the long run as many are allowed as the rate says, and the burst", () => {
+Deno.test("in the long run, the rate plus the burst are allowed", () => {
   const clock = new HandClock();
   const bucket = new TokenBucket(100, 100, { clock });
   let allowed = 0;
@@ -174,7 +174,7 @@ Deno.test("in the long run as many are allowed as the rate says, and the burst",
   assert(allowed >= 599 && allowed <= 601, String(allowed));
 });
 
-Deno.test("whatever is reserved, no span of time has more tokens usable in it than burst and rate allow", () => {
+Deno.test("with any reservations, no period has more usable tokens than burst and rate allow", () => {
   const random = randomNumbers(4);
   for (let round = 0; round < 50; round++) {
     const clock = new HandClock();
@@ -199,7 +199,7 @@ Deno.test("whatever is reserved, no span of time has more tokens usable in it th
   }
 });
 
-Deno.test("a reservation takes tokens of the future, and says when they may be used", () => {
+Deno.test("a reservation takes future tokens, and reports when they may be used", () => {
   const made = createBucket(2);
   made.reserve(0, 2, 0);
   made.reserve(0, 2, 2);
@@ -231,7 +231,7 @@ Deno.test("reservations and refusals mix: allow succeeds only if the tokens are 
   assert(made.at(3).allow(1));
 });
 
-Deno.test("no tokens are granted at once from a bucket that owes none, and wait for those owed otherwise", () => {
+Deno.test("a request for no tokens is granted at once if the bucket has no debt, and otherwise waits for the debt", () => {
   const made = createBucket(2);
   made.reserve(0, 0, 0);
   made.reserve(0, 2, 0);
@@ -241,7 +241,7 @@ Deno.test("no tokens are granted at once from a bucket that owes none, and wait 
   assertEquals(made.bucket.tokens, -1);
 });
 
-Deno.test("a reservation that was not granted is never usable, and its cancel gives nothing back", () => {
+Deno.test("a reservation that was not granted is never usable, and cancelling it returns nothing", () => {
   const made = createBucket(2);
   made.reserve(0, 2, 0);
   const refused = made.reserve(0, 3, undefined);
@@ -252,7 +252,7 @@ Deno.test("a reservation that was not granted is never usable, and its cancel gi
   made.reserve(0, 2, 2);
 });
 
-Deno.test("cancelling the last reservation gives its tokens back, at once or later", () => {
+Deno.test("cancelling the last reservation returns its tokens, at once or later", () => {
   for (const cancelledAt of [0, 1, 2]) {
     const made = createBucket(2);
     made.reserve(0, 2, 0);
@@ -274,7 +274,7 @@ Deno.test("cancelling a reservation whose time has come does nothing", () => {
   made.reserve(3, 2, 4);
 });
 
-Deno.test("cancelling gives nothing back where later reservations count on all of it", () => {
+Deno.test("cancelling returns nothing if later reservations depend on all of its tokens", () => {
   const made = createBucket(2);
   made.reserve(0, 2, 0);
   const first = made.reserve(0, 1, 1);
@@ -285,7 +285,7 @@ Deno.test("cancelling gives nothing back where later reservations count on all o
   made.reserve(0, 1, 3);
 });
 
-Deno.test("cancelling takes nothing where later reservations count on more than it has", () => {
+Deno.test("cancelling takes nothing if later reservations depend on more than its tokens", () => {
   const made = createBucket(2);
   made.reserve(0, 2, 0);
   const first = made.reserve(0, 1, 1);
@@ -295,7 +295,7 @@ Deno.test("cancelling takes nothing where later reservations count on more than 
   assertEquals(made.bucket.tokens, -5);
 });
 
-Deno.test("cancelling an earlier reservation leaves the later one the last that others count on", () => {
+Deno.test("cancelling an earlier reservation leaves the later one as the last that others depend on", () => {
   const made = createBucket(4);
   made.reserve(0, 4, 0);
   const earlier = made.reserve(0, 4, 4);
@@ -306,7 +306,7 @@ Deno.test("cancelling an earlier reservation leaves the later one the last that 
   assertEquals(made.bucket.tokens, -1);
 });
 
-Deno.test("cancelling gives back what later reservations do not count on", () => {
+Deno.test("cancelling returns the tokens on which no later reservation depends", () => {
   const made = createBucket(2);
   made.reserve(0, 2, 0);
   const first = made.reserve(0, 2, 2);
@@ -330,7 +330,7 @@ Deno.test("reservations can be cancelled out of order", () => {
   made.reserve(1, 3, 5);
 });
 
-Deno.test("cancelling gives no more tokens than the bucket holds", () => {
+Deno.test("cancelling never fills the bucket beyond its burst", () => {
   const made = createBucket(3);
   const reservation = made.reserve(1, 3, 1);
   made.bucket.setBurst(1);
@@ -349,7 +349,7 @@ Deno.test("cancelling a reservation of no tokens does nothing", () => {
   made.reserve(0, 1, 2);
 });
 
-Deno.test("after time went back a reservation may break the rate, and bucket and clock agree again later", () => {
+Deno.test("after the clock goes back, a reservation may break the rate; later, bucket and clock agree again", () => {
   const made = createBucket(2);
   made.reserve(1, 2, 1);
   made.reserve(0, 1, 1); // at time 0, the bucket is empty, so the token arrives at 1
@@ -360,7 +360,7 @@ Deno.test("after time went back a reservation may break the rate, and bucket and
   made.reserve(2, 1, 5);
 });
 
-Deno.test("a reservation can be cancelled after time went back", () => {
+Deno.test("a reservation can be cancelled after the clock went back", () => {
   const made = createBucket(2);
   made.reserve(1, 2, 1);
   const reservation = made.reserve(1, 2, 3);
@@ -370,7 +370,7 @@ Deno.test("a reservation can be cancelled after time went back", () => {
   made.reserve(1, 2, 4); // from 0 to 1, a token arrives again
 });
 
-Deno.test("a new rate holds from now on, and earlier reservations keep their time", () => {
+Deno.test("a new rate applies from now on, and earlier reservations keep their time", () => {
   const made = createBucket(2);
   made.reserve(0, 2, 0);
   const earlier = made.reserve(0, 2, 2);
@@ -381,7 +381,7 @@ Deno.test("a new rate holds from now on, and earlier reservations keep their tim
   made.reserve(1, 1, 2); // two tokens are owed, including this one, and two now arrive per unit
 });
 
-Deno.test("a new burst holds from now on: a larger one is filled at the rate", () => {
+Deno.test("a new burst applies from now on: a larger one is filled at the rate", () => {
   const made = createBucket(2);
   made.reserve(0, 2, 0);
   made.reserve(0, 2, 2);
@@ -393,7 +393,7 @@ Deno.test("a new burst holds from now on: a larger one is filled at the rate", (
   assertEquals(made.at(100).tokens, 4);
 });
 
-Deno.test("a smaller burst loses the tokens beyond it", () => {
+Deno.test("a smaller burst drops the tokens beyond it", () => {
   const made = createBucket(5);
   made.at(1).setBurst(2);
   assertEquals(made.bucket.tokens, 2);
@@ -421,7 +421,7 @@ Deno.test("tokens that came before a change of the rate count at the old rate", 
   assertEquals(made.at(51).tokens, 3);
 });
 
-Deno.test("after a cancel of the last reservation, an earlier one is the last that others count on", () => {
+Deno.test("after the last reservation is cancelled, an earlier one is the last that others depend on", () => {
   const made = createBucket(4);
   made.reserve(0, 4, 0);
   const first = made.reserve(0, 2, 2);
@@ -431,7 +431,7 @@ Deno.test("after a cancel of the last reservation, an earlier one is the last th
   assertEquals(made.bucket.tokens, 0);
 });
 
-Deno.test("after a cancel of the last reservation, the one before is not the last if its time has passed", () => {
+Deno.test("after the last reservation is cancelled, the one before is not the last if its time has passed", () => {
   // Go behaves in the same way. It matters only if the rate has changed, so that an earlier reservation becomes usable
   // after the last one.
   const clock = new HandClock();
@@ -449,7 +449,7 @@ Deno.test("after a cancel of the last reservation, the one before is not the las
   assertAlmostEquals(bucket.tokens, 1 + 1 + 0.94);
 });
 
-Deno.test("a cancel leaves what later reservations count on, where the earlier reservation's time has passed", () => {
+Deno.test("a cancel leaves tokens on which later reservations depend, even if the earlier reservation's time has passed", () => {
   const made = createBucket(4);
   made.reserve(0, 4, 0);
   const last = made.reserve(0, 4, 4);
@@ -461,14 +461,14 @@ Deno.test("a cancel leaves what later reservations count on, where the earlier r
   assertEquals(made.bucket.tokens, 3);
 });
 
-Deno.test("a rate of zero gives what is in the bucket and nothing more", () => {
+Deno.test("a rate of zero gives the tokens in the bucket and nothing more", () => {
   const made = createBucket(1, 0);
   assert(made.at(0).allow());
   assertFalse(made.at(1e9).allow());
   assertEquals(made.bucket.tokens, 0);
 });
 
-Deno.test("at a rate of zero a reservation is granted, but its time never comes", () => {
+Deno.test("at a rate of zero, a reservation is granted, but its time never comes", () => {
   const made = createBucket(2, 0);
   made.reserve(0, 2, 0);
   const reservation = made.reserve(0, 1, Infinity);
@@ -507,7 +507,7 @@ Deno.test("an infinite rate allows everything at once, whatever the burst", asyn
   assertEquals(clock.delays, []);
 });
 
-Deno.test("an infinite rate may come and go: what is not full yet fills at once", () => {
+Deno.test("the rate may become infinite and finite again: a bucket that is not full fills at once", () => {
   const made = createBucket(3);
   assert(made.at(0).allow(3));
   made.bucket.setRate(Infinity);
@@ -519,7 +519,7 @@ Deno.test("an infinite rate may come and go: what is not full yet fills at once"
   assertFalse(made.bucket.allow(4));
 });
 
-Deno.test("cancelling at an infinite rate does nothing: the bucket is of no matter", () => {
+Deno.test("cancelling at an infinite rate does nothing, because the bucket is not used", () => {
   const made = createBucket(3);
   made.reserve(0, 3, 0);
   const reservation = made.reserve(0, 3, 3);
@@ -529,7 +529,7 @@ Deno.test("cancelling at an infinite rate does nothing: the bucket is of no matt
   assertEquals(made.bucket.tokens, -3);
 });
 
-Deno.test("a tiny rate does not overflow: nothing more than the burst is allowed", () => {
+Deno.test("a tiny rate does not overflow: only the burst is allowed", () => {
   for (const rate of [1e-10, 1e-300, Number.MIN_VALUE]) {
     const made = createBucket(1, rate);
     assert(made.bucket.allow());
@@ -541,7 +541,7 @@ Deno.test("a tiny rate does not overflow: nothing more than the burst is allowed
   }
 });
 
-Deno.test("a huge rate is no infinite one: no more than the burst is given in one", () => {
+Deno.test("a huge rate is not infinite: at most the burst is given at once", () => {
   const made = createBucket(2, Number.MAX_VALUE);
   assert(made.at(0).allow(2));
   made.reserve(0, 2, 0); // the two tokens arrive within a nanosecond
@@ -549,28 +549,28 @@ Deno.test("a huge rate is no infinite one: no more than the burst is given in on
   assertEquals(made.at(1).tokens, 2);
 });
 
-Deno.test("a burst of zero gives nothing but no tokens", () => {
+Deno.test("a burst of zero only allows requests for no tokens", () => {
   const made = createBucket(0);
   assertFalse(made.at(100).allow());
   assert(made.bucket.allow(0));
   made.reserve(100, 1, undefined);
 });
 
-Deno.test("times are whole nanoseconds: the delay of a fraction of one is cut off", () => {
+Deno.test("times are whole nanoseconds: a delay of a fraction of one is cut off", () => {
   const made = createBucket(1, 3);
   assert(made.bucket.allow());
   assertEquals(made.bucket.reserve().delay, 333.333333);
   assertEquals(made.bucket.reserve().delay, 666.666666);
 });
 
-Deno.test("what comes a nanosecond from now is not there yet", () => {
+Deno.test("a token that is due in a nanosecond can't be used yet", () => {
   const made = createBucket(1, 1e9);
   assert(made.bucket.allow());
   assertFalse(made.bucket.allow());
   assertEquals(made.bucket.reserve().delay, 1e-6);
 });
 
-Deno.test("take: says how long to wait for tokens that are taken for good", () => {
+Deno.test("take: returns how long to wait for tokens that are taken for good", () => {
   const { at, bucket } = createBucket(3);
   assertEquals([at(0).take(), bucket.take(2), bucket.take(), bucket.take(2)], [0, 0, UNIT, 3 * UNIT]);
   assertEquals([bucket.tokens, bucket.take(4), bucket.tokens], [-3, Infinity, -3]); // more than the bucket's capacity
@@ -608,7 +608,7 @@ Deno.test("rule 10: unknown options, and options of the wrong type, are refused"
   assertEquals(bucket.tokens, 1);
 });
 
-Deno.test("wait: tokens that are there are given at once, with no timer", async () => {
+Deno.test("wait: available tokens are given at once, without a timer", async () => {
   const clock = new HandClock();
   const bucket = new TokenBucket(RATE, 3, { clock });
   await bucket.wait();
@@ -618,7 +618,7 @@ Deno.test("wait: tokens that are there are given at once, with no timer", async 
   assertEquals(clock.delays, []);
 });
 
-Deno.test("wait: resolves at the time the tokens come, in the order of the calls", async () => {
+Deno.test("wait: resolves when the tokens come, in the order of the calls", async () => {
   using time = new FakeTime();
   const bucket = new TokenBucket(RATE, 3);
   const order: string[] = [];
@@ -638,7 +638,7 @@ Deno.test("wait: resolves at the time the tokens come, in the order of the calls
   await second;
 });
 
-Deno.test("wait: never ends early, where the delay is no whole number of milliseconds", async () => {
+Deno.test("wait: never ends early, even if the delay is not a whole number of milliseconds", async () => {
   using time = new FakeTime();
   const bucket = new TokenBucket(3, 1);
   await bucket.wait();
@@ -649,7 +649,7 @@ Deno.test("wait: never ends early, where the delay is no whole number of millise
   assert(await isSettled(waited));
 });
 
-Deno.test("wait: less than a millisecond is waited for too, by one timer of a whole millisecond", async () => {
+Deno.test("wait: a delay below a millisecond is waited for too, with one timer of a whole millisecond", async () => {
   const clock = new HandClock();
   const bucket = new TokenBucket(2000, 1, { clock });
   await bucket.wait();
@@ -660,7 +660,7 @@ Deno.test("wait: less than a millisecond is waited for too, by one timer of a wh
   assertEquals(clock.delays, [1]);
 });
 
-Deno.test("wait: goes on waiting where a timer fires early, or time went back meanwhile", async () => {
+Deno.test("wait: continues if a timer fires early, or the clock goes back meanwhile", async () => {
   const clock = new HandClock();
   const bucket = new TokenBucket(RATE, 1, { clock });
   await bucket.wait();
@@ -673,7 +673,7 @@ Deno.test("wait: goes on waiting where a timer fires early, or time went back me
   assertEquals(clock.timers, 0);
 });
 
-Deno.test("wait: more tokens than the bucket holds are refused at once, as waiting would be in vain", async () => {
+Deno.test("wait: a request for more tokens than the bucket holds is refused at once, because it could never succeed", async () => {
   const clock = new HandClock();
   const bucket = new TokenBucket(RATE, 3, { clock });
   const { message } = await assertRejects(() => bucket.wait(4), RangeError);
@@ -682,7 +682,7 @@ Deno.test("wait: more tokens than the bucket holds are refused at once, as waiti
   assertEquals(clock.delays, []);
 });
 
-Deno.test("wait: with a signal that aborted already no token is taken, though they are there", async () => {
+Deno.test("wait: with a signal that has already aborted, no token is taken, even if tokens are available", async () => {
   const bucket = new TokenBucket(RATE, 3, { clock: new HandClock() });
   const reason = new Error("too late");
   const error = await assertRejects(() => bucket.wait(1, { signal: AbortSignal.abort(reason) }));
@@ -690,7 +690,7 @@ Deno.test("wait: with a signal that aborted already no token is taken, though th
   assertEquals(bucket.tokens, 3);
 });
 
-Deno.test("wait: an abort rejects with the signal's reason, gives the tokens back and clears the timer", async () => {
+Deno.test("wait: an abort rejects with the signal's reason, returns the tokens and clears the timer", async () => {
   const clock = new HandClock();
   const bucket = new TokenBucket(RATE, 3, { clock });
   const stop = new AbortController();
@@ -706,7 +706,7 @@ Deno.test("wait: an abort rejects with the signal's reason, gives the tokens bac
   assert(bucket.allow(2));
 });
 
-Deno.test("wait: calls that are aborted together owe nothing, and the next one waits as if they had not been", async () => {
+Deno.test("wait: calls that are aborted together leave no debt, and the next one waits as if they had never been made", async () => {
   for (const reversed of [false, true]) {
     const clock = new HandClock();
     const bucket = new TokenBucket(1, 1, { clock });
@@ -726,7 +726,7 @@ Deno.test("wait: calls that are aborted together owe nothing, and the next one w
   }
 });
 
-Deno.test("wait: those behind one that is aborted move up, be it first or in the middle", async () => {
+Deno.test("wait: calls behind an aborted one move up, whether it was the first or in the middle", async () => {
   for (const aborted of [0, 1, 2]) {
     const clock = new HandClock();
     const bucket = new TokenBucket(1, 1, { clock });
@@ -746,7 +746,7 @@ Deno.test("wait: those behind one that is aborted move up, be it first or in the
   }
 });
 
-Deno.test("wait: a signal that aborts just as the turn of the call comes takes no token, and the next one has it", async () => {
+Deno.test("wait: if a signal aborts just when the call's turn comes, it takes no token, and the next call gets it", async () => {
   const clock = new HandClock();
   const bucket = new TokenBucket(1, 1, { clock });
   await bucket.wait();
@@ -763,7 +763,7 @@ Deno.test("wait: a signal that aborts just as the turn of the call comes takes n
   assertEquals([bucket.tokens, clock.timers], [0, 0]);
 });
 
-Deno.test("wait: a late timer costs no tokens, so a quick bucket with a small burst keeps its rate", async () => {
+Deno.test("wait: a late timer costs no tokens, so a fast bucket with a small burst keeps its rate", async () => {
   const clock = new HandClock();
   const bucket = new TokenBucket(5000, 1, { clock });
   let served = 0;
@@ -777,7 +777,7 @@ Deno.test("wait: a late timer costs no tokens, so a quick bucket with a small bu
   }
 });
 
-Deno.test("wait: a changed rate or burst is felt by those who wait, in a bucket that never gave a token too", async () => {
+Deno.test("wait: a changed rate or burst applies to waiting calls, also in a bucket that never gave a token", async () => {
   const clock = new HandClock();
   const bucket = new TokenBucket(0, 2, { clock });
   await bucket.wait(2);
@@ -801,7 +801,7 @@ Deno.test("wait: a changed rate or burst is felt by those who wait, in a bucket 
   assertEquals(clock.timers, 0);
 });
 
-Deno.test("wait: what is reserved meanwhile goes before those in the line, and keeps its time when the first one leaves", async () => {
+Deno.test("wait: a reservation made meanwhile goes before the waiting calls, and keeps its time when the first one leaves", async () => {
   const clock = new HandClock();
   const bucket = new TokenBucket(1, 1, { clock });
   await bucket.wait();
@@ -819,7 +819,7 @@ Deno.test("wait: what is reserved meanwhile goes before those in the line, and k
   await second;
 });
 
-Deno.test("wait: a signal that aborts once the wait is over changes nothing", async () => {
+Deno.test("wait: a signal that aborts after the wait has ended changes nothing", async () => {
   const clock = new HandClock();
   const bucket = new TokenBucket(RATE, 1, { clock });
   const stop = new AbortController();
@@ -832,7 +832,7 @@ Deno.test("wait: a signal that aborts once the wait is over changes nothing", as
   assertEquals(clock.cleared, 0); // the signal listener is gone
 });
 
-Deno.test("wait: longer than a runtime's timers go", async () => {
+Deno.test("wait: may last longer than the runtime's timers", async () => {
   const clock = new HandClock();
   const bucket = new TokenBucket(TokenBucket.every(3e9), 1, { clock });
   await bucket.wait();
@@ -846,7 +846,7 @@ Deno.test("wait: longer than a runtime's timers go", async () => {
   assertEquals(clock.delays, [2 ** 31 - 1, 3e9 - (2 ** 31 - 1)]);
 });
 
-Deno.test("wait: at a rate of zero it lasts until it is aborted, and leaves no timer then", async () => {
+Deno.test("wait: at a rate of zero, it lasts until it is aborted, and then leaves no timer", async () => {
   using time = new FakeTime();
   const bucket = new TokenBucket(0, 1);
   await bucket.wait();
@@ -859,7 +859,7 @@ Deno.test("wait: at a rate of zero it lasts until it is aborted, and leaves no t
   assertFalse(time.next());
 });
 
-Deno.test("bad figures are refused, with the argument, the rule and the value, and change nothing", async () => {
+Deno.test("invalid numbers are refused, with the argument, the rule and the value, and change nothing", async () => {
   const { bucket } = createBucket(3);
   const rates: [value: unknown, ErrorClass: typeof RangeError | typeof TypeError, received: string][] = [
     [NaN, RangeError, "NaN"],
@@ -905,7 +905,7 @@ Deno.test("bad figures are refused, with the argument, the rule and the value, a
   assertEquals([bucket.rate, bucket.burst, bucket.tokens], [RATE, 3, 3]);
 });
 
-Deno.test("one token is meant where no number is given", async () => {
+Deno.test("the default number of tokens is one", async () => {
   const { bucket } = createBucket(5);
   bucket.allow();
   bucket.reserve();
@@ -913,7 +913,7 @@ Deno.test("one token is meant where no number is given", async () => {
   assertEquals(bucket.tokens, 2);
 });
 
-Deno.test("pause: no token before its end, and then the bucket goes on with the tokens that it had", () => {
+Deno.test("pause: gives no token before its end, and then the bucket continues with the tokens that it had", () => {
   const made = createBucket(3);
   assert(made.at(0).allow(2));
   made.at(0.5).pauseFor(10 * UNIT);
@@ -926,7 +926,7 @@ Deno.test("pause: no token before its end, and then the bucket goes on with the 
   assertEquals([made.bucket.tokens, made.at(11).tokens, made.at(99).tokens], [0.5, 1, 3]);
 });
 
-Deno.test("pause: what is asked for meanwhile waits for the end at least, then for its tokens, one after the other", () => {
+Deno.test("pause: requests during it wait at least for the end, then for their tokens, one after the other", () => {
   const made = createBucket(2);
   made.at(1).pauseFor(4 * UNIT);
   assertEquals([made.bucket.take(2), made.bucket.take(), made.bucket.take(0)], [4 * UNIT, 5 * UNIT, 5 * UNIT]);
@@ -936,7 +936,7 @@ Deno.test("pause: what is asked for meanwhile waits for the end at least, then f
   made.reserve(6, 1, 8);
 });
 
-Deno.test("pause: of two the later end wins, whichever came first", () => {
+Deno.test("pause: of two pauses, the later end counts, whichever came first", () => {
   const [one, two] = [createBucket(1), createBucket(1)];
   one.at(0).pauseFor(10 * UNIT);
   one.at(4).pauseFor(2 * UNIT); // until 6
@@ -950,7 +950,7 @@ Deno.test("pause: of two the later end wins, whichever came first", () => {
   }
 });
 
-Deno.test("pause: two of them with time in between, in which tokens come", () => {
+Deno.test("pause: between two pauses, tokens come", () => {
   const made = createBucket(9);
   assert(made.at(0).allow(9));
   made.at(1).pauseFor(5 * UNIT); // until 6
@@ -959,7 +959,7 @@ Deno.test("pause: two of them with time in between, in which tokens come", () =>
   assert(made.at(14).allow(4));
 });
 
-Deno.test("pause: a delay of zero or less, and one that is no nanosecond, change nothing", () => {
+Deno.test("pause: a duration of zero or less, or below a nanosecond, changes nothing", () => {
   const made = createBucket(1);
   for (const delay of [0, -0, -5, "0s", "-1h", -Number.MAX_VALUE, 1e-7]) made.at(3).pauseFor(delay);
   assert(made.bucket.allow());
@@ -968,7 +968,7 @@ Deno.test("pause: a delay of zero or less, and one that is no nanosecond, change
   assertEquals(made.bucket.take(), 3 * UNIT + UNIT);
 });
 
-Deno.test("pause: what is no duration is refused, and changes nothing", () => {
+Deno.test("pause: an invalid duration is refused, and changes nothing", () => {
   const { bucket } = createBucket(1);
   const rest = `'duration' must be a duration such as "250ms", "1h30m" or a number of milliseconds, got`;
   const cases: [value: unknown, ErrorClass: typeof RangeError | typeof TypeError, received: string][] = [
@@ -986,7 +986,7 @@ Deno.test("pause: what is no duration is refused, and changes nothing", () => {
   assert(bucket.allow());
 });
 
-Deno.test("pause: for longer than there is time, it is for ever, and nothing is NaN", () => {
+Deno.test("pause: an endless pause never ends, and no number is NaN", () => {
   for (const delay of [1e15, Number.MAX_VALUE]) {
     for (const rate of [0, RATE, Infinity]) {
       const made = createBucket(1, rate);
@@ -999,7 +999,7 @@ Deno.test("pause: for longer than there is time, it is for ever, and nothing is 
   }
 });
 
-Deno.test("pause: what was reserved before keeps its time, and its tokens are owed all the same", () => {
+Deno.test("pause: earlier reservations keep their time, and their tokens are still owed", () => {
   const made = createBucket(2);
   made.reserve(0, 2, 0);
   const before = made.reserve(0, 2, 2);
@@ -1010,7 +1010,7 @@ Deno.test("pause: what was reserved before keeps its time, and its tokens are ow
   assertEquals(made.at(12).tokens, 0);
 });
 
-Deno.test("pause: what was reserved during one keeps its time when another follows", () => {
+Deno.test("pause: reservations made during a pause keep their time when another pause follows", () => {
   const made = createBucket(1);
   made.at(0).pauseFor(4 * UNIT);
   const first = made.reserve(1, 1, 4);
@@ -1020,7 +1020,7 @@ Deno.test("pause: what was reserved during one keeps its time when another follo
   made.reserve(2, 1, 12);
 });
 
-Deno.test("pause: a reservation made before it can be cancelled while its time is yet to come", () => {
+Deno.test("pause: a reservation made before the pause can be cancelled before its time", () => {
   const made = createBucket(2);
   made.reserve(0, 2, 0);
   const early = made.reserve(0, 1, 1);
@@ -1034,7 +1034,7 @@ Deno.test("pause: a reservation made before it can be cancelled while its time i
   made.reserve(1.5, 1, 12);
 });
 
-Deno.test("pause: a cancel gives back what later reservations do not count on, by the bucket's time", () => {
+Deno.test("pause: a cancel returns tokens on which no later reservation depends, by the bucket's time", () => {
   const made = createBucket(5);
   made.reserve(0, 5, 0);
   const before = made.reserve(0, 5, 5);
@@ -1059,7 +1059,7 @@ Deno.test("pause: a reservation made during it can be cancelled, during it and a
   }
 });
 
-Deno.test("pause: a new rate or burst counts from its end on", () => {
+Deno.test("pause: a rate or burst that is set during it applies from its end on", () => {
   const made = createBucket(2);
   made.reserve(0, 2, 0);
   made.at(1).pauseFor(4 * UNIT); // until 5; one token is available
@@ -1076,7 +1076,7 @@ Deno.test("pause: a new rate or burst counts from its end on", () => {
   assertEquals([smaller.bucket.tokens, smaller.bucket.take(), smaller.bucket.take()], [1, UNIT, 2 * UNIT]);
 });
 
-Deno.test("pause: an infinite rate is paused too, whatever the burst, and all at its end", () => {
+Deno.test("pause: an infinite rate is paused too, whatever the burst, and gives everything at the end", () => {
   const made = createBucket(0, Infinity);
   made.at(1).pauseFor(2 * UNIT);
   assertFalse(made.bucket.allow());
@@ -1084,7 +1084,7 @@ Deno.test("pause: an infinite rate is paused too, whatever the burst, and all at
   assert(made.at(3).allow(9));
 });
 
-Deno.test("pause: what an infinite rate grants took no tokens, and gives none back at a finite rate", () => {
+Deno.test("pause: grants of an infinite rate took no tokens, and return none at a finite rate", () => {
   const made = createBucket(5);
   assert(made.at(0).allow(5));
   made.bucket.setRate(Infinity);
@@ -1095,7 +1095,7 @@ Deno.test("pause: what an infinite rate grants took no tokens, and gives none ba
   assertEquals(made.bucket.tokens, 0);
 });
 
-Deno.test("pause: at a rate of zero the tokens that are there come at its end, and no others", () => {
+Deno.test("pause: at a rate of zero, the tokens in the bucket come at its end, and no others", () => {
   const made = createBucket(2, 0);
   made.at(0).pauseFor(3 * UNIT);
   made.reserve(1, 2, 3);
@@ -1105,7 +1105,7 @@ Deno.test("pause: at a rate of zero the tokens that are there come at its end, a
   assertEquals(made.at(9).tokens, 0);
 });
 
-Deno.test("pause: time that goes back lasts until the end all the same", () => {
+Deno.test("pause: if the clock goes back, the pause still lasts until its end", () => {
   const made = createBucket(2);
   made.at(5).pauseFor(2 * UNIT); // until 7
   made.reserve(3, 1, 7);
@@ -1114,7 +1114,7 @@ Deno.test("pause: time that goes back lasts until the end all the same", () => {
   assertEquals(made.at(8).tokens, 1);
 });
 
-Deno.test("pause: times are whole nanoseconds, after thousands of pauses as well", () => {
+Deno.test("pause: times are whole nanoseconds, also after thousands of pauses", () => {
   const clock = new HandClock();
   const bucket = new TokenBucket(10, 1, { clock });
   assert(bucket.allow());
@@ -1131,7 +1131,7 @@ Deno.test("pause: times are whole nanoseconds, after thousands of pauses as well
   }
 });
 
-Deno.test("pause: a wait from before is not put off, a later one waits for the end, and an abort gives tokens back", async () => {
+Deno.test("pause: an earlier wait is not delayed, a later one waits for the end, and an abort returns tokens", async () => {
   const clock = new HandClock();
   const bucket = new TokenBucket(RATE, 1, { clock });
   await bucket.wait();
@@ -1175,7 +1175,7 @@ Deno.test("at rest: full, not paused, and with no reservation ahead", () => {
   assert(infinite.bucket.atRest());
 });
 
-Deno.test("changes: who asked to hear of them is called back after each change, pause and resume, until it ends that", () => {
+Deno.test("changes: a listener is called after each change, pause and resume, until it is removed", () => {
   const { bucket } = createBucket(2);
   const heard: string[] = [];
   const end = onBucketChange(bucket, (isPause) => heard.push(isPause ? "pause" : `${bucket.rate}/s, ${bucket.burst}`));
@@ -1199,7 +1199,7 @@ Deno.test("changes: who asked to hear of them is called back after each change, 
   assertEquals(heard.length, 4);
 });
 
-Deno.test("changes: one who ends and begins anew meanwhile hears of the next one, in the order they began", () => {
+Deno.test("changes: a listener that is removed and added again during a change is called at the next change, in the order of the adds", () => {
   const { bucket } = createBucket(2);
   const heard: string[] = [];
   let endOther = () => {};
@@ -1232,7 +1232,7 @@ function grant(bucket: TokenBucket, n = 1): Grant {
   return grantTokens(level, n, level.time())!;
 }
 
-Deno.test("unused: tokens are given back after their time has come, as many as the bucket holds", () => {
+Deno.test("unused: tokens are returned after their time has come, up to the burst", () => {
   const made = createBucket(3, 0);
   const level = levelOf(made.bucket);
   const [first, second] = [grant(made.bucket), grant(made.bucket, 2)];
@@ -1244,7 +1244,7 @@ Deno.test("unused: tokens are given back after their time has come, as many as t
   assertEquals(made.bucket.tokens, 2);
 });
 
-Deno.test("unused: what others have reserved since keeps its time, and is no reason to give back less", () => {
+Deno.test("unused: later reservations keep their time, and do not reduce the returned tokens", () => {
   const { bucket } = createBucket(1);
   const unused = grant(bucket);
   const other = grant(bucket);
@@ -1253,7 +1253,7 @@ Deno.test("unused: what others have reserved since keeps its time, and is no rea
   assertEquals([bucket.tokens + 0, delayOf(other, levelOf(bucket).time())], [0, delay]);
 });
 
-Deno.test("unused: before their time has come, tokens are given back as by a cancel", () => {
+Deno.test("unused: before their time has come, tokens are returned as by a cancel", () => {
   const { bucket } = createBucket(1);
   bucket.allow();
   const [one, two] = [grant(bucket), grant(bucket)];
@@ -1263,7 +1263,7 @@ Deno.test("unused: before their time has come, tokens are given back as by a can
   assertEquals(bucket.tokens, -1);
 });
 
-Deno.test("unused: a bucket that has no end gets nothing back", () => {
+Deno.test("unused: a bucket with an infinite rate gets nothing back", () => {
   const { bucket } = createBucket(1, 0);
   const unused = grant(bucket);
   bucket.setRate(Infinity);
@@ -1272,14 +1272,14 @@ Deno.test("unused: a bucket that has no end gets nothing back", () => {
   assertEquals(bucket.tokens + 0, 0);
 });
 
-Deno.test("pause: says in how long it ends", () => {
+Deno.test("pause: reports the time until its end", () => {
   const { at } = createBucket(1);
   assertEquals(at(0).resumesInMs, 0);
   at(0).pauseFor(2 * UNIT);
   assertEquals([at(0).resumesInMs, at(1).resumesInMs, at(2).resumesInMs, at(9).resumesInMs], [2 * UNIT, UNIT, 0, 0]);
 });
 
-Deno.test("resume: the bucket goes on with the tokens that it had before the pause", () => {
+Deno.test("resume: the bucket continues with the tokens that it had before the pause", () => {
   const made = createBucket(3);
   assert(made.at(0).allow(2));
   made.at(0.5).pauseFor(10 * UNIT);
@@ -1290,7 +1290,7 @@ Deno.test("resume: the bucket goes on with the tokens that it had before the pau
   assertEquals([made.at(4.5).tokens, made.at(5).tokens, made.at(99).tokens], [1, 1.5, 3]);
 });
 
-Deno.test("resume: does nothing if there is no pause, nor a second time, nor after its end", () => {
+Deno.test("resume: does nothing without a pause, a second time, or after the pause's end", () => {
   const made = createBucket(9);
   assert(made.at(0).allow(9));
   made.at(1).resume();
@@ -1306,7 +1306,7 @@ Deno.test("resume: does nothing if there is no pause, nor a second time, nor aft
   assertEquals([made.bucket.tokens, made.bucket.atRest(), made.at(12).atRest()], [3, false, true]);
 });
 
-Deno.test("resume: a later pause may end before the one that was ended would have", () => {
+Deno.test("resume: a later pause may end before the resumed one would have ended", () => {
   const made = createBucket(9);
   assert(made.at(0).allow(9));
   made.bucket.pauseFor(10 * UNIT);
@@ -1315,7 +1315,7 @@ Deno.test("resume: a later pause may end before the one that was ended would hav
   assertEquals([made.bucket.tokens, made.at(6).resumesInMs, made.at(7).tokens, made.at(8).tokens], [2, UNIT, 2, 3]);
 });
 
-Deno.test("resume: reservations keep their time, and those of the pause can be made anew for sooner", () => {
+Deno.test("resume: reservations keep their time, and those made in the pause can be made again for an earlier time", () => {
   const made = createBucket(2);
   made.reserve(0, 2, 0);
   const before = made.reserve(0, 1, 1);
@@ -1328,7 +1328,7 @@ Deno.test("resume: reservations keep their time, and those of the pause can be m
   made.reserve(4, 1, 5.5);
 });
 
-Deno.test("resume: a reservation of the pause is given back for as long as its time is yet to come", () => {
+Deno.test("resume: a reservation made during the pause can be returned before its time", () => {
   const made = createBucket(2);
   made.reserve(0, 2, 0);
   made.bucket.pauseFor(10 * UNIT);
@@ -1344,7 +1344,7 @@ Deno.test("resume: a reservation of the pause is given back for as long as its t
   assertEquals(made.bucket.tokens, 2, "as many as the bucket holds");
 });
 
-Deno.test("resume: a rate of Infinity gives any number at once, one of zero what was there", () => {
+Deno.test("resume: an infinite rate gives any number at once, and a rate of zero gives the tokens in the bucket", () => {
   const [infinite, zero] = [createBucket(0, Infinity), createBucket(2, 0)];
   for (const { bucket } of [infinite, zero]) {
     bucket.pauseFor(2 * UNIT);
@@ -1354,7 +1354,7 @@ Deno.test("resume: a rate of Infinity gives any number at once, one of zero what
   assertEquals([zero.bucket.allow(2), zero.bucket.take()], [true, Infinity]);
 });
 
-Deno.test("resume: a new rate or burst of the pause counts from then on", () => {
+Deno.test("resume: a new rate or burst set in the pause applies from then on", () => {
   const made = createBucket(2);
   made.reserve(0, 2, 0);
   made.bucket.pauseFor(4 * UNIT);
@@ -1364,7 +1364,7 @@ Deno.test("resume: a new rate or burst of the pause counts from then on", () => 
   assertEquals([made.bucket.tokens, made.at(3).tokens, made.at(9).tokens], [0, 2, 4]);
 });
 
-Deno.test("resume: ends a pause for ever", () => {
+Deno.test("resume: ends an endless pause", () => {
   for (const duration of [1e15, Number.MAX_VALUE]) {
     const made = createBucket(2);
     assert(made.at(5).allow());
@@ -1376,7 +1376,7 @@ Deno.test("resume: ends a pause for ever", () => {
   }
 });
 
-Deno.test("resume: time that goes back brings no pause back", () => {
+Deno.test("resume: a clock that goes back does not restore the pause", () => {
   const made = createBucket(2);
   made.at(5).pauseFor(9 * UNIT);
   made.at(7).resume();
@@ -1385,7 +1385,7 @@ Deno.test("resume: time that goes back brings no pause back", () => {
   assertEquals(made.at(8).tokens, 2);
 });
 
-Deno.test("resume: times are whole nanoseconds, after thousands of pauses as well", () => {
+Deno.test("resume: times are whole nanoseconds, also after thousands of pauses", () => {
   const clock = new HandClock();
   const bucket = new TokenBucket(10, 1, { clock });
   assert(bucket.allow());
@@ -1397,7 +1397,7 @@ Deno.test("resume: times are whole nanoseconds, after thousands of pauses as wel
   assertAlmostEquals(bucket.take(), 100, 1e-6); // adding 0.1 to the time 5000 times is inexact
 });
 
-Deno.test("resume: those that wait ask anew, in their order, and an abort gives tokens back", async () => {
+Deno.test("resume: waiting calls ask again, in their order, and an abort returns tokens", async () => {
   const clock = new HandClock();
   const bucket = new TokenBucket(RATE, 1, { clock });
   await bucket.wait();
@@ -1426,7 +1426,7 @@ Deno.test("resume: those that wait ask anew, in their order, and an abort gives 
   assertEquals([await isSettled(both[0]!), await isSettled(both[1]!), clock.timers], [true, true, 0]);
 });
 
-Deno.test("resume: on fake time, as on any other", async () => {
+Deno.test("resume: works on fake time like on any other", async () => {
   using time = new FakeTime();
   const bucket = new TokenBucket(1, 1);
   bucket.pauseFor("1m");

@@ -82,7 +82,7 @@ for (const [name, make] of Object.entries(LIMITERS)) {
   });
 }
 
-Deno.test("rule 14: counts of keys that never come again are dropped as others come", () => {
+Deno.test("rule 14: counts of keys that never come again are dropped as other keys come", () => {
   const clock = new HandClock();
   const queue = createRateLimitingQueue<string>(exponential(clock), { clock, forgetAfter: "1h" });
   const source = sourceOf(queue);
@@ -148,7 +148,7 @@ for (
     ["1s", undefined, 1100, 0, 1], // likewise, if the option is removed
   ] as const
 ) {
-  test(`rules 14 and 16: pools count as the queue does ${pause} ms after a reload of forgetAfter from ${before} to ${after}`, async (engine) => {
+  test(`rules 14 and 16: pools count the same failures as the queue ${pause} ms after a reload of forgetAfter from ${before} to ${after}`, async (engine) => {
     assertEquals(await attemptsAfterReload(engine, before, after, pause), [known, [1, 2, 3, attempt]]);
   });
 }

@@ -118,7 +118,7 @@ for (const [i, { reason, attempts = 1, limiter, fail }] of CASES.entries()) {
   });
 }
 
-Deno.test("rule 11: what a queue throws when it gets a given-up item costs nothing", async () => {
+Deno.test("rule 11: if a queue fails to keep a given-up item, nothing else is affected", async () => {
   const clock = new HandClock();
   let isBroken = false;
   const now = () => {

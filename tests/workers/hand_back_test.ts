@@ -53,7 +53,7 @@ class Draining implements Disposable {
   }
 }
 
-Deno.test("rule 6: what fails while a queue drains that takes it back is retried to its end", async () => {
+Deno.test("rule 6: during a drain that accepts retries, a failed item is retried until its end", async () => {
   using draining = new Draining(true);
   const { queue, clock } = draining;
   const attempts: number[] = [];
@@ -71,7 +71,7 @@ Deno.test("rule 6: what fails while a queue drains that takes it back is retried
   await pool.stop();
 });
 
-Deno.test("rule 6: while a queue drains, too, maxRetries and a TerminalError give up, and requeueAfter is plain success", async () => {
+Deno.test("rule 6: also during such a drain, maxRetries and a TerminalError give up, and requeueAfter is plain success", async () => {
   using draining = new Draining(true);
   const { queue, clock } = draining;
   const pool = runWorkers(queue, (item): Outcome => {
@@ -95,7 +95,7 @@ Deno.test("rule 6: while a queue drains, too, maxRetries and a TerminalError giv
   await pool.stop();
 });
 
-Deno.test("rule 6: while a queue drains, requeue is plain success, although the queue takes back what fails", async () => {
+Deno.test("rule 6: during a drain that accepts retries, requeue is plain success", async () => {
   using draining = new Draining(true);
   const { queue, clock } = draining;
   const seen: string[] = [];
@@ -112,7 +112,7 @@ Deno.test("rule 6: while a queue drains, requeue is plain success, although the 
   await pool.stop();
 });
 
-Deno.test("rule 6: what fails while a queue drains that takes nothing back is given up", async () => {
+Deno.test("rule 6: during a drain that accepts no retries, a failed item is given up", async () => {
   using draining = new Draining(false);
   const { queue, clock } = draining;
   const pool = runWorkers(queue, () => {
@@ -126,7 +126,7 @@ Deno.test("rule 6: what fails while a queue drains that takes nothing back is gi
   await pool.stop();
 });
 
-Deno.test("rule 6: an interrupted item goes back to a queue that drains, as it came, and is not counted", async () => {
+Deno.test("rule 6: during a drain, an interrupted item goes back to the queue unchanged, and is not counted", async () => {
   using draining = new Draining(true);
   const { queue, clock } = draining;
   const controller = new AbortController();
@@ -147,7 +147,7 @@ Deno.test("rule 6: an interrupted item goes back to a queue that drains, as it c
   await second.stop();
 });
 
-Deno.test("rule 6: an interrupted item that a draining queue does not take is given up, whatever retries are left", async () => {
+Deno.test("rule 6: an interrupted item that a draining queue does not accept is given up, even with retries left", async () => {
   for (const maxRetries of [9, 0]) {
     using draining = new Draining(false);
     const { queue, clock } = draining;
@@ -163,7 +163,7 @@ Deno.test("rule 6: an interrupted item that a draining queue does not take is gi
   }
 });
 
-Deno.test("rule 6: an item that comes in the moment a pool is stopped goes back to a queue that drains, or is worked on", async () => {
+Deno.test("rule 6: an item that arrives while a pool is being stopped goes back to a draining queue, or is processed", async () => {
   for (const isTaken of [true, false]) {
     using draining = new Draining(isTaken);
     const { queue, clock } = draining;
@@ -177,7 +177,7 @@ Deno.test("rule 6: an item that comes in the moment a pool is stopped goes back 
   }
 });
 
-Deno.test("rule 11: forget by hand starts the count of attempts afresh", async () => {
+Deno.test("rule 11: forget by hand resets the count of attempts", async () => {
   using draining = new Draining(true);
   const { queue, clock } = draining;
   const attempts: number[] = [];

@@ -25,7 +25,7 @@ class Pieces {
   }
 }
 
-Deno.test("every piece is worked on exactly once, whatever the workers and the chunks", async () => {
+Deno.test("every piece is processed exactly once, whatever the workers and the chunks", async () => {
   const cases = [
     { workers: 10, pieces: 1000, chunkSize: 1 },
     { workers: 10, pieces: 1000, chunkSize: 10 },
@@ -43,19 +43,19 @@ Deno.test("every piece is worked on exactly once, whatever the workers and the c
   }
 });
 
-Deno.test("no pieces are done at once", async () => {
+Deno.test("without pieces, it resolves at once", async () => {
   await parallelizeUntil(3, 0, () => {
     throw new Error("there is no piece");
   });
 });
 
-Deno.test("a piece may be done synchronously", async () => {
+Deno.test("a piece may be processed synchronously", async () => {
   const seen: number[] = [];
   await parallelizeUntil(2, 6, (piece) => void seen.push(piece));
   assertEquals(seen.toSorted(), [0, 1, 2, 3, 4, 5]);
 });
 
-Deno.test("as many pieces as there are workers are worked on at once, and the next begins when one ends", async () => {
+Deno.test("as many pieces as workers are processed at once, and the next one begins when one ends", async () => {
   const pieces = new Pieces();
   const all = parallelizeUntil(2, 4, pieces.work);
   await flush();
@@ -69,7 +69,7 @@ Deno.test("as many pieces as there are workers are worked on at once, and the ne
   await all;
 });
 
-Deno.test("a worker takes a chunk of neighbouring pieces, one after the other", async () => {
+Deno.test("a worker takes a chunk of neighboring pieces, one after the other", async () => {
   const pieces = new Pieces();
   const all = parallelizeUntil(2, 5, pieces.work, { chunkSize: 2 });
   await flush();
@@ -85,7 +85,7 @@ Deno.test("a worker takes a chunk of neighbouring pieces, one after the other", 
   assertEquals(pieces.begun, [0, 2, 1, 4, 3]);
 });
 
-Deno.test("after an abort no piece is begun, in a chunk neither, and those begun are waited for", async () => {
+Deno.test("after an abort, no piece begins, not even in a chunk, and running pieces are waited for", async () => {
   const stop = new AbortController();
   const pieces = new Pieces();
   let isDone = false;
@@ -99,13 +99,13 @@ Deno.test("after an abort no piece is begun, in a chunk neither, and those begun
   assertEquals(pieces.begun, [0, 10]);
 });
 
-Deno.test("with a signal that aborted already nothing is begun", async () => {
+Deno.test("with a signal that has already aborted, nothing begins", async () => {
   const pieces = new Pieces();
   await parallelizeUntil(2, 10, pieces.work, { signal: AbortSignal.abort() });
   assertEquals(pieces.begun, []);
 });
 
-Deno.test("a piece that fails ends it: nothing is begun, those begun are waited for, the first failure is thrown", async () => {
+Deno.test("after a piece fails, no piece begins, running pieces are waited for, and the first error is thrown", async () => {
   const pieces = new Pieces();
   const first = new Error("first");
   let failure: unknown;
@@ -120,7 +120,7 @@ Deno.test("a piece that fails ends it: nothing is begun, those begun are waited 
   assertEquals(pieces.begun, [0, 2, 4]);
 });
 
-Deno.test("a piece may fail synchronously, and with anything", async () => {
+Deno.test("a piece may fail synchronously, with any value", async () => {
   let begun = 0;
   const failure = await parallelizeUntil(1, 3, () => {
     begun++;
@@ -130,7 +130,7 @@ Deno.test("a piece may fail synchronously, and with anything", async () => {
   assertEquals(begun, 1);
 });
 
-Deno.test("bad arguments are refused before anything is begun, with the argument, the rule and the value", async () => {
+Deno.test("invalid arguments are refused before anything begins, with the argument, the rule and the value", async () => {
   type Arguments = [workers: unknown, pieces: unknown, chunkSize?: unknown];
   const cases: [args: Arguments, ErrorClass: typeof RangeError | typeof TypeError, rest: string][] = [
     [[0, 1], RangeError, "'workers' must be a positive integer, got 0"],

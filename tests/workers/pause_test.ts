@@ -41,7 +41,7 @@ function countWaits(queue: RateLimitingQueue<string>): () => number {
   return () => waits;
 }
 
-Deno.test("a pool counts the calls of pause in its totals, so that a later one can be told from an earlier one", async () => {
+Deno.test("a pool counts the calls of pause in its totals, so that a later one can be distinguished from an earlier one", async () => {
   const queue = newQueue();
   const pool = runWorkers(queue, () => {});
   assertEquals(totalsOf(pool).pauses, undefined);
@@ -53,7 +53,7 @@ Deno.test("a pool counts the calls of pause in its totals, so that a later one c
   await pool.stop();
 });
 
-Deno.test("while a pool is paused no handler begins, and those that are running go on", async () => {
+Deno.test("while a pool is paused, no handler begins, and running handlers continue", async () => {
   const queue = newQueue();
   const work = new Work();
   const pool = runWorkers(queue, work.handle, { concurrency: 2 });
@@ -92,7 +92,7 @@ test("a pool that is paused before it began begins when it is resumed", async ({
   await pool.stop();
 });
 
-test("rule 11: pause takes back a get that waits, so that an item goes to another pool or stays", async ({ runWorkers }) => {
+test("rule 11: pause withdraws a waiting get, so that an item goes to another pool or stays", async ({ runWorkers }) => {
   const queue = newQueue();
   const waits = countWaits(queue);
   const [first, second] = [new Work(), new Work()];
@@ -118,7 +118,7 @@ test("rule 11: pause takes back a get that waits, so that an item goes to anothe
   await Promise.all([pool.stop(), other.stop()]);
 });
 
-test("rule 3: an item that comes in the moment a pool is paused stays in the queue", async ({ runWorkers }) => {
+test("rule 3: an item that arrives while a pool is being paused stays in the queue", async ({ runWorkers }) => {
   const queue = newQueue();
   const work = new Work();
   const pool = runWorkers(queue, work.handle);
@@ -134,7 +134,7 @@ test("rule 3: an item that comes in the moment a pool is paused stays in the que
   await pool.stop();
 });
 
-test("an item that comes in the moment a pool is paused and resumed is worked on", async ({ runWorkers }) => {
+test("an item that arrives while a pool is paused and resumed is processed", async ({ runWorkers }) => {
   const queue = newQueue();
   const work = new Work();
   const pool = runWorkers(queue, work.handle);
@@ -152,7 +152,7 @@ test("an item that comes in the moment a pool is paused and resumed is worked on
   await pool.stop();
 });
 
-test("a pool that is paused and resumed while it waits goes on waiting", async ({ runWorkers }) => {
+test("a pool that is paused and resumed while it waits continues to wait", async ({ runWorkers }) => {
   const queue = newQueue();
   const waits = countWaits(queue);
   const work = new Work();
@@ -171,7 +171,7 @@ test("a pool that is paused and resumed while it waits goes on waiting", async (
   await pool.stop();
 });
 
-test("an item that comes as a pool is paused and the queue shuts down is worked on, as the queue does not take it", async ({ runWorkers }) => {
+test("an item that arrives as a pool is paused and the queue shuts down is processed, because the queue refuses it", async ({ runWorkers }) => {
   const queue = newQueue();
   const work = new Work();
   const pool = runWorkers(queue, work.handle);
@@ -204,7 +204,7 @@ Deno.test("rule 6: a paused pool delays a drain until it is resumed", async () =
   assertEquals(seen, ["a 1", "b 1", "a 2", "b 2"]);
 });
 
-test("rule 6: a pool that is paused with nothing left to do finishes when it is resumed or stopped", async ({ runWorkers }) => {
+test("rule 6: a paused pool with nothing left to do finishes when it is resumed or stopped", async ({ runWorkers }) => {
   for (const end of ["resume", "stop"] as const) {
     const queue = newQueue();
     const pool = runWorkers(queue, () => {});
@@ -217,7 +217,7 @@ test("rule 6: a pool that is paused with nothing left to do finishes when it is 
   }
 });
 
-Deno.test("what is added again while processing is not left behind by a pool that is paused as its queue shuts down", async () => {
+Deno.test("an item added again while processing is not left behind by a pool that is paused as its queue shuts down", async () => {
   const queue = newQueue();
   const work = new Work();
   const pool = runWorkers(queue, work.handle, { concurrency: 2 });
@@ -236,7 +236,7 @@ Deno.test("what is added again while processing is not left behind by a pool tha
   assertEquals(work.began, ["a", "a"]);
 });
 
-test("a paused pool stops, and pause, resume and concurrency do nothing more then", async ({ runWorkers }) => {
+test("a paused pool can be stopped, and then pause, resume and concurrency have no effect", async ({ runWorkers }) => {
   const queue = newQueue();
   const work = new Work();
   const { signal } = new AbortController();
@@ -266,7 +266,7 @@ test("a signal that aborts ends a paused pool", async ({ runWorkers }) => {
   await pool.finished;
 });
 
-Deno.test("a paused pool leaves an abandoned handler's place empty", async () => {
+Deno.test("a paused pool does not refill the slot of an abandoned handler", async () => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const work = new Work();
@@ -282,7 +282,7 @@ Deno.test("a paused pool leaves an abandoned handler's place empty", async () =>
   await pool.stop();
 });
 
-Deno.test("a higher concurrency begins handlers at once", async () => {
+Deno.test("a higher concurrency starts handlers at once", async () => {
   const queue = newQueue();
   const work = new Work();
   const pool = runWorkers(queue, work.handle);
@@ -294,7 +294,7 @@ Deno.test("a higher concurrency begins handlers at once", async () => {
   await pool.stop();
 });
 
-test("a higher concurrency of a pool whose handlers are all busy waits for an item again", async ({ runWorkers }) => {
+test("a pool whose handlers are all busy waits for an item again after its concurrency is raised", async ({ runWorkers }) => {
   const queue = newQueue();
   const work = new Work();
   const pool = runWorkers(queue, work.handle);
@@ -309,7 +309,7 @@ test("a higher concurrency of a pool whose handlers are all busy waits for an it
   await pool.stop();
 });
 
-test("a lower concurrency lets handlers end, and begins none before there is a place", async ({ runWorkers }) => {
+test("after the concurrency is lowered, running handlers end, and none begins until there is a slot", async ({ runWorkers }) => {
   const queue = newQueue();
   const work = new Work();
   const pool = runWorkers(queue, work.handle, { concurrency: 3 });
@@ -327,7 +327,7 @@ test("a lower concurrency lets handlers end, and begins none before there is a p
   await pool.stop();
 });
 
-test("rule 11: a lower concurrency takes back a get that waits if there is no place for its item", async ({ runWorkers }) => {
+test("rule 11: lowering the concurrency withdraws a waiting get if there is no slot for its item", async ({ runWorkers }) => {
   const queue = newQueue();
   const waits = countWaits(queue);
   const work = new Work();
@@ -349,7 +349,7 @@ test("rule 11: a lower concurrency takes back a get that waits if there is no pl
   await pool.stop();
 });
 
-test("rule 3: an item that comes in the moment the concurrency is lowered stays in the queue", async ({ runWorkers }) => {
+test("rule 3: an item that arrives while the concurrency is being lowered stays in the queue", async ({ runWorkers }) => {
   const queue = newQueue();
   const work = new Work();
   const pool = runWorkers(queue, work.handle, { concurrency: 2 });
@@ -365,7 +365,7 @@ test("rule 3: an item that comes in the moment the concurrency is lowered stays 
   await pool.stop();
 });
 
-Deno.test("maxAbandoned follows the concurrency where it was left out, and stays where it was given", async () => {
+Deno.test("maxAbandoned follows the concurrency if it was omitted, and stays if it was set", async () => {
   const cases: [number | undefined, string[]][] = [[undefined, ["a", "b", "c", "d"]], [1, ["a", "b", "c"]]];
   for (const [maxAbandoned, began] of cases) {
     const clock = new HandClock();
@@ -383,7 +383,7 @@ Deno.test("maxAbandoned follows the concurrency where it was left out, and stays
   }
 });
 
-Deno.test("a concurrency that makes no sense is refused, and changes nothing", async () => {
+Deno.test("an invalid concurrency is refused, and changes nothing", async () => {
   const pool = runWorkers(newQueue(), () => {}, { concurrency: 2 });
   for (const wrong of [0, -1, 1.5, NaN, Infinity]) {
     assertThrows(
@@ -401,7 +401,7 @@ Deno.test("a concurrency that makes no sense is refused, and changes nothing", a
   await pool.stop();
 });
 
-Deno.test("the take of a third-party source that ignores its signal: the item that it brings is given back", async () => {
+Deno.test("a third-party source whose take ignores its signal: the item that it brings is given back", async () => {
   const queue = newQueue();
   insideOf(queue).take = () => insideOf(queue).get();
   const work = new Work();

@@ -80,7 +80,7 @@ class Setup {
   }
 }
 
-test("a changed concurrency counts at once; left out, it goes back to 1", async (engine) => {
+test("a changed concurrency applies at once; an omitted one becomes 1 again", async (engine) => {
   const it = new Setup(engine);
   const pool = it.hold({ concurrency: 2 });
   it.add("abcdefg");
@@ -99,7 +99,7 @@ test("a changed concurrency counts at once; left out, it goes back to 1", async 
   await pool.stop();
 });
 
-test("a lower concurrency ends the wait for an item, and gives back what would come", async (engine) => {
+test("lowering the concurrency ends the wait for an item, and gives back an item that arrives", async (engine) => {
   const it = new Setup(engine);
   const pool = it.hold({ concurrency: 2 });
   it.add("a");
@@ -115,7 +115,7 @@ test("a lower concurrency ends the wait for an item, and gives back what would c
   await pool.stop();
 });
 
-test("maxAbandoned follows a changed concurrency where it was left out", async (engine) => {
+test("maxAbandoned follows a changed concurrency if it was omitted", async (engine) => {
   for (const maxAbandoned of [undefined, 1]) {
     const it = new Setup(engine);
     const pool = it.hold({ timeout: 100, maxAbandoned, onError() {} });
@@ -131,7 +131,7 @@ test("maxAbandoned follows a changed concurrency where it was left out", async (
   }
 });
 
-test("changed maxRetries count at the next failure of whatever runs", async (engine) => {
+test("a changed maxRetries applies to the next failure, also of running attempts", async (engine) => {
   const it = new Setup(engine);
   const given: string[] = [];
   const pool = it.hold({
@@ -159,7 +159,7 @@ test("changed maxRetries count at the next failure of whatever runs", async (eng
   await pool.stop();
 });
 
-test("a changed timeout is for attempts that begin from now on", async (engine) => {
+test("a changed timeout applies to attempts that begin from now on", async (engine) => {
   const it = new Setup(engine);
   const errors: string[] = [];
   const pool = it.hold({
@@ -182,7 +182,7 @@ test("a changed timeout is for attempts that begin from now on", async (engine) 
   assertEquals(it.clock.timers, 0);
 });
 
-test("another bucket: what waits for a token of the old one waits for one of the new, in the order of the queue", async (engine) => {
+test("another bucket: items that waited for a token of the old one wait for the new one, in the order of the queue", async (engine) => {
   const it = new Setup(engine);
   const old = it.bucket(0.25, 1);
   const pool = it.run({ throttle: old, concurrency: 3 });
@@ -201,7 +201,7 @@ test("another bucket: what waits for a token of the old one waits for one of the
   assertEquals([it.clock.timers, next.tokens], [0, 2]);
 });
 
-test("no bucket any more: what waits for a token begins", async (engine) => {
+test("bucket removed: an item that waits for a token begins", async (engine) => {
   const it = new Setup(engine);
   const bucket = it.bucket(0, 1);
   const pool = it.run({ throttle: bucket, concurrency: 2 });
@@ -217,7 +217,7 @@ test("no bucket any more: what waits for a token begins", async (engine) => {
   await pool.stop();
 });
 
-test("a bucket where there was none: the item that is waited for needs a token", async (engine) => {
+test("bucket added: the next item needs a token", async (engine) => {
   const it = new Setup(engine);
   const pool = it.run({ concurrency: 3 });
   it.add("a");
@@ -338,7 +338,7 @@ test("a pool that changes its throttle takes no token of the old one", async (en
   await pool.stop();
 });
 
-test("an item that comes in the instant of the change begins once, or goes back and begins once", async (engine) => {
+test("an item that arrives in the instant of the change begins once, or goes back and begins once", async (engine) => {
   for (const before of [true, false]) {
     for (const tokens of [0, 1]) {
       const it = new Setup(engine);
@@ -358,7 +358,7 @@ test("an item that comes in the instant of the change begins once, or goes back 
   }
 });
 
-test("what is paused stays paused, whatever changes; what is changed counts when it goes on", async (engine) => {
+test("a paused pool stays paused during a change, which applies when the pool is resumed", async (engine) => {
   const it = new Setup(engine);
   const pool = it.run({ throttle: it.bucket(0, 0) });
   pool.pause();
@@ -388,7 +388,7 @@ test("a pool whose queue shut down while it waited for a token ends without one,
   }
 });
 
-test("a pool that begins to take tokens learns of a shutdown while it waits for one", async (engine) => {
+test("a pool that starts to use tokens notices a shutdown while it waits for one", async (engine) => {
   const it = new Setup(engine);
   const end = Promise.withResolvers<void>();
   const pool = engine.startPool(it.queue, () => end.promise, { concurrency: 2 });
@@ -401,7 +401,7 @@ test("a pool that begins to take tokens learns of a shutdown while it waits for 
   await pool.finished;
 });
 
-test("a pool that has ended is changed without effect, and keeps no eye on the bucket", async (engine) => {
+test("changing a pool that has ended has no effect, and the pool no longer watches the bucket", async (engine) => {
   const it = new Setup(engine);
   const pool = it.run();
   await pool.stop();
@@ -420,7 +420,7 @@ test("a pool that has ended is changed without effect, and keeps no eye on the b
   assertEquals([asked, it.log, it.queue.length, watching], [0, [], 1, 0]);
 });
 
-test("changes are refused whole: what is wrong, what is unknown", async (engine) => {
+test("an invalid change is refused as a whole, and so is an unknown one", async (engine) => {
   const it = new Setup(engine);
   const pool = it.run({ concurrency: 2 });
   const wrong: [object, string][] = [
@@ -472,7 +472,7 @@ function leaseOf(item: string): WorkLease<string> {
   return { item, key: item, shutdown: false, priority: 0, addedAgain: () => false, [Symbol.dispose]() {} };
 }
 
-Deno.test("a source that takes the tokens itself is asked anew, with the bucket that counts now", async () => {
+Deno.test("a source that takes the tokens itself is asked again, with the current bucket", async () => {
   const [first, second] = [new TokenBucket(1, 1), new TokenBucket(2, 2)];
   const queue = new TokenTaker();
   const began: string[] = [];

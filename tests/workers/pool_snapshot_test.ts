@@ -58,7 +58,7 @@ test("a snapshot shows the handlers that are running, the oldest first, and for 
   assertEquals(pool.snapshot().runningItems, []);
 });
 
-test("a retry that is past its time, as after the machine slept, is due in 0 ms", async ({ runWorkers }) => {
+test("a retry that is overdue, for example after a suspend, is due in 0 ms", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const pool = runWorkers(queue, () => Promise.reject(new Error("no")), { onError() {} });
@@ -122,7 +122,7 @@ test("an abandoned item is failing until its handler ends and the item is given 
   queue.shutDown();
 });
 
-test("however many items fail, their number is exact, whatever ends their failing", async ({ runWorkers }) => {
+test("the number of failing items is exact for any number of items and any end of a failure", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue<number>(clock);
   const endings: ((item: number) => unknown)[] = [];
@@ -162,7 +162,7 @@ test("failures that the queue forgets after a time are no longer counted", async
   queue.shutDown();
 });
 
-test("watchers of failures are told of every failure at once, and of every end", async ({ runWorkers }) => {
+test("watchers of failures are called at once for every failure and for every end", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const held = Promise.withResolvers<void>();
@@ -213,7 +213,7 @@ test("a third-party pool has no watchers of failures", ({ runWorkers }) => {
   return runWorkers(newQueue(new HandClock()), () => {}).stop();
 });
 
-test("a snapshot shows what fails, the latest failure first: how often, its error, how long ago, and when it is due", async ({ runWorkers }) => {
+test("a snapshot shows failing items, latest failure first: number, error, time since, and time until the retry", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const pool = runWorkers(queue, (item, { attempt }) => {
@@ -243,7 +243,7 @@ test("a snapshot shows what fails, the latest failure first: how often, its erro
   ], "nothing is delayed any more");
 });
 
-test("a key fails no longer once it succeeds, is given up, asks for more, or is forgotten by whomever", async ({ runWorkers }) => {
+test("a key is no longer failing once it succeeds, is given up, asks for another attempt, or is forgotten", async ({ runWorkers }) => {
   const ways: [way: string, end: (queue: { forget(item: string): void }) => unknown][] = [
     ["succeeds", () => undefined],
     ["asks for requeue", () => ({ requeue: true })],
@@ -273,7 +273,7 @@ test("a key fails no longer once it succeeds, is given up, asks for more, or is 
   }
 });
 
-test("a key that another pool of the queue worked on fails no longer here", async ({ runWorkers }) => {
+test("a key that another pool of the queue processed is no longer failing here", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const first = runWorkers(queue, () => {
@@ -305,7 +305,7 @@ test("keys are distinguished by keyOf, and the item is the one that failed last"
   queue.shutDown();
 });
 
-test("a pool knows the latest 1,000 keys that fail, and lists 100 unless asked", async ({ runWorkers }) => {
+test("a pool remembers the latest 1,000 failing keys, and lists 100 by default", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue<number>(clock);
   const pool = runWorkers(queue, () => {
@@ -324,7 +324,7 @@ test("a pool knows the latest 1,000 keys that fail, and lists 100 unless asked",
   queue.shutDown();
 });
 
-test("the lists of a snapshot are as long as the limit says", async ({ runWorkers }) => {
+test("the limit of a snapshot sets the length of its lists", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue<number>(clock);
   const pool = runWorkers(queue, () => new Promise<never>(() => {}), { concurrency: 200 });
@@ -349,7 +349,7 @@ test("an item that was interrupted has not failed", async ({ runWorkers }) => {
   assertEquals(pool.snapshot().failingItems, []);
 });
 
-test("whatever is thrown is one line of text in a snapshot, which can be sent as JSON", async ({ runWorkers }) => {
+test("any thrown value is one line of text in a snapshot, which can be sent as JSON", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue<number>(clock);
   const broken = new Error("no");
@@ -381,7 +381,7 @@ test("whatever is thrown is one line of text in a snapshot, which can be sent as
   queue.shutDown();
 });
 
-Deno.test("rule 9: under fake timers the times of a snapshot are theirs, also where nothing else has a turn", async () => {
+Deno.test("rule 9: under fake timers, the times of a snapshot come from them, also while no other code runs", async () => {
   using time = new FakeTime();
   const queue = createRateLimitingQueue<string>(limiter());
   const pool = runWorkers(queue, () => new Promise<never>(() => {}), { concurrency: 2 });
@@ -394,7 +394,7 @@ Deno.test("rule 9: under fake timers the times of a snapshot are theirs, also wh
   assertEquals(pool.snapshot().runningItems.map(({ item, runningMs }) => [item, runningMs]), [["a", 5020], ["b", 20]]);
 });
 
-test("under the system's clock attempts that began one after the other are about as old", async ({ runWorkers }) => {
+test("with the system's clock, attempts that began one after the other have almost the same age", async ({ runWorkers }) => {
   const queue = createRateLimitingQueue<string>(limiter());
   const pool = runWorkers(queue, () => new Promise<never>(() => {}), { concurrency: 2 });
   await nextTurn();
@@ -404,7 +404,7 @@ test("under the system's clock attempts that began one after the other are about
   assert(a!.runningMs >= b!.runningMs && b!.runningMs >= 0);
 });
 
-test("options of a snapshot that make no sense are refused", async ({ runWorkers }) => {
+test("invalid options of a snapshot are refused", async ({ runWorkers }) => {
   const pool = runWorkers(newQueue(new HandClock()), () => {});
   for (const limit of [-1, 1.5, NaN, Infinity]) {
     assertThrows(
@@ -423,7 +423,7 @@ test("options of a snapshot that make no sense are refused", async ({ runWorkers
   await pool.stop();
 });
 
-Deno.test("a handler runs from its first await on, as far as a snapshot knows", async () => {
+Deno.test("in a snapshot, a handler is running from its first await on", async () => {
   const clock = new HandClock(1000);
   const queue = newQueue(clock);
   const pool = runWorkers(queue, () => {

@@ -46,7 +46,7 @@ function setUp(
   return { clock, queue, pool, after };
 }
 
-Deno.test("rule 13: scope group pauses the group, and the attempt is not a failure", async () => {
+Deno.test('rule 13: scope "group" pauses the group, and the attempt is not a failure', async () => {
   const metrics = new InMemoryMetrics();
   const { clock, queue, pool, after } = setUp((item) => {
     if (clock.time < 1000 && item.startsWith("a/")) throw new RetryAfterError("2s", "429", { scope: "group" });
@@ -60,7 +60,7 @@ Deno.test("rule 13: scope group pauses the group, and the attempt is not a failu
   assertEquals(queue.snapshot().blocked, 0);
 });
 
-Deno.test("rule 13: an attempt of scope group keeps the number of the attempt after earlier failures", async () => {
+Deno.test('rule 13: after earlier failures, an attempt with scope "group" does not change the number of the attempt', async () => {
   let attempts = 0;
   const { queue, after } = setUp(() => {
     attempts++;
@@ -78,7 +78,7 @@ Deno.test("rule 13: an attempt of scope group keeps the number of the attempt af
   assertEquals(queue.numRequeues("a/1"), 0);
 });
 
-Deno.test("rule 13: a probe that fails with scope group leads to another pause", async () => {
+Deno.test('rule 13: a probe that fails with scope "group" leads to another pause', async () => {
   const { clock, queue, after } = setUp(() => {
     if (clock.time < 2500) throw new RetryAfterError("1s", "429", { scope: "group" });
   }, { concurrency: 4 });
@@ -87,7 +87,7 @@ Deno.test("rule 13: a probe that fails with scope group leads to another pause",
   assertEquals((await after(1000)).toSorted(), ["3030 a/2", "3040 a/0", "3040 a/1"]);
 });
 
-Deno.test("rule 13: scope queue pauses the whole queue, for all of its pools and consumers", async () => {
+Deno.test('rule 13: scope "queue" pauses the whole queue, for all of its pools and consumers', async () => {
   for (
     const queueOptions of [{}, { discipline: undefined }, {
       discipline: undefined,
@@ -111,7 +111,7 @@ Deno.test("rule 13: scope queue pauses the whole queue, for all of its pools and
   }
 });
 
-Deno.test("rule 13: of two pauses of the queue, the later end applies; drains wait, and no timer is left", async () => {
+Deno.test("rule 13: of two pauses of the queue, the later end counts; drains wait, and no timer is left", async () => {
   const { clock, queue, pool, after } = setUp((item) => {
     if (clock.time < 100) throw new RetryAfterError(item === "x" ? "2s" : "1s", "503", { scope: "queue" });
   }, { concurrency: 2, queueOptions: { discipline: undefined } });
@@ -127,7 +127,7 @@ Deno.test("rule 13: of two pauses of the queue, the later end applies; drains wa
   assertEquals(clock.timers, 0);
 });
 
-Deno.test("rule 13: a paused queue is not over: get and whenBelow wait for its items, also after shutDown", async () => {
+Deno.test("rule 13: a paused queue has not ended: get and whenBelow wait for its items, also after shutDown", async () => {
   const { clock, queue, pool, after } = setUp((item) => {
     if (clock.time < 100) throw new RetryAfterError("1s", `503 ${item}`, { scope: "queue" });
   }, { queueOptions: { discipline: undefined } });
@@ -144,7 +144,7 @@ Deno.test("rule 13: a paused queue is not over: get and whenBelow wait for its i
   await below;
 });
 
-test("rule 13: without groups, scope group means item, and is reported once", async (engine: Engine) => {
+test('rule 13: without groups, scope "group" delays the item, and is reported once', async (engine: Engine) => {
   const clock = new HandClock();
   const reports: string[] = [];
   const queue = createRateLimitingQueue<string>(limiter(), { clock });
@@ -168,7 +168,7 @@ test("rule 13: without groups, scope group means item, and is reported once", as
   await pool.stop();
 });
 
-Deno.test("rule 13: without a way to pause the queue, scope queue means item, and is reported once", async () => {
+Deno.test('rule 13: if the queue can\'t be paused, scope "queue" delays the item, and is reported once', async () => {
   const clock = new HandClock();
   const reports: string[] = [];
   const queue = createRateLimitingQueue<string>(limiter(), { clock });
@@ -196,7 +196,7 @@ Deno.test("rule 13: without a delay, a RetryAfterError pauses nothing and is a f
   }
 });
 
-Deno.test("rule 13: a group that can't be told is reported, and the error delays only its item", async () => {
+Deno.test("rule 13: an unknown group is reported, and the error delays only its item", async () => {
   let isBroken = false;
   const groupOf = () => {
     if (isBroken) throw new Error("no group");
@@ -212,7 +212,7 @@ Deno.test("rule 13: a group that can't be told is reported, and the error delays
   assertEquals(await after(1000), ["1010 a/1 attempt 2"]);
 });
 
-Deno.test("rule 6: in a drain that drops, an attempt of scope group gives its item up", async () => {
+Deno.test('rule 6: in a drain that drops, an attempt with scope "group" gives its item up', async () => {
   const { queue, after } = setUp(() => {
     throw new RetryAfterError("1s", "429", { scope: "group" });
   });

@@ -41,7 +41,7 @@ function newQueue(clock: HandClock): RateLimitingQueue<string> {
   return createRateLimitingQueue<string>(limiter(), { clock });
 }
 
-Deno.test("rule 11: the retry is due no sooner than a RetryAfterError says, and no sooner than the limiter says", async () => {
+Deno.test("rule 11: a retry is due no sooner than the RetryAfterError says, and no sooner than the limiter says", async () => {
   assertEquals(await attemptsOf(inMemory, [new RetryAfterError("30s")]), [0, 30_000]);
   assertEquals(await attemptsOf(inMemory, [new RetryAfterError(4)]), [0, 10]);
   assertEquals(await attemptsOf(inMemory, [new RetryAfterError(500), new Error("no"), new RetryAfterError(15)]), [
@@ -55,7 +55,7 @@ Deno.test("rule 11: the retry is due no sooner than a RetryAfterError says, and 
   }
 });
 
-test("rule 11: where the limiter delays nothing, a millisecond is a millisecond", async ({ runWorkers }) => {
+test("rule 11: without a delay of the limiter, a delay of 1 ms is exactly 1 ms", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = createRateLimitingQueue<string>({ when: () => 0, forget() {}, numRequeues: () => 0 }, { clock });
   const pool = runWorkers(queue, () => Promise.reject(new RetryAfterError(1)), { clock, onError() {} });
@@ -65,7 +65,7 @@ test("rule 11: where the limiter delays nothing, a millisecond is a millisecond"
   await pool.stop();
 });
 
-test("rule 11: a RetryAfterError is a failure as any other: counted, reported, given up after maxRetries", async ({ runWorkers }) => {
+test("rule 11: a RetryAfterError is an ordinary failure: counted, reported, given up after maxRetries", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const reports: string[] = [];
@@ -100,7 +100,7 @@ test("rule 12: a retry after a RetryAfterError has the priority of its item", as
   assertEquals(queue.tryGet()!.priority, 7);
 });
 
-test("a delayed item is brought at once by an add", async ({ runWorkers }) => {
+test("an add makes a delayed item ready at once", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const beganAt: number[] = [];
@@ -136,7 +136,7 @@ test("rule 6: a drain with wait waits as long as a RetryAfterError says", async 
   assertEquals(beganAt, [0, 1000]);
 });
 
-test("a handler that timed out may still say when to retry", async ({ runWorkers }) => {
+test("a handler that timed out may still set the time of the retry", async ({ runWorkers }) => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const beganAt: number[] = [];
@@ -152,7 +152,7 @@ test("a handler that timed out may still say when to retry", async ({ runWorkers
   await pool.stop();
 });
 
-Deno.test("a RetryAfterError of another copy of the package counts, and what only looks like one does not", async () => {
+Deno.test("a RetryAfterError of another copy of the package counts, and an object that only looks like one does not", async () => {
   const other = await loadSecondCopy();
   assertEquals(await attemptsOf(inMemory, [new other.RetryAfterError("2s")]), [0, 2000]);
   assertEquals(await attemptsOf(inMemory, [Object.assign(new Error("no"), { name: "RetryAfterError", delay: 2000 })]), [
@@ -168,7 +168,7 @@ Deno.test("a RetryAfterError of another copy of the package counts, and what onl
   assertEquals(await attemptsOf(inMemory, [hostile]), [0, 10]);
 });
 
-Deno.test("a RetryAfterError with a delay that makes no sense cannot be made", () => {
+Deno.test("a RetryAfterError with an invalid delay can't be created", () => {
   assertThrows(
     () => new RetryAfterError(NaN),
     RangeError,
@@ -250,7 +250,7 @@ Deno.test("RetryAfterError.from: without a valid header there is no error", () =
   ) assertEquals(delayOf(text), undefined, text);
 });
 
-Deno.test("RetryAfterError.from: what a server asks for is bounded, and never makes it throw", () => {
+Deno.test("RetryAfterError.from: the delay is bounded, and no header makes it throw", () => {
   const longest = 2 ** 31 * 1000;
   for (const long of [`${2 ** 31}`, "9".repeat(20), "9".repeat(400), "Fri, 31 Dec 9999 23:59:59 GMT"]) {
     assertEquals(delayOf(long), longest, long);
@@ -258,7 +258,7 @@ Deno.test("RetryAfterError.from: what a server asks for is bounded, and never ma
   assertEquals(delayOf(`${2 ** 31 - 1}`), longest - 1000);
 });
 
-Deno.test("RetryAfterError.from: a date counts from the Date of the response, whatever the clock here says", () => {
+Deno.test("RetryAfterError.from: a date counts from the Date of the response, whatever the local clock says", () => {
   const headers = { Date: "Sun, 01 Mar 2026 15:00:00 GMT" };
   assertEquals(delayOf("Sun, 01 Mar 2026 15:00:30 GMT", headers), 30_000);
   assertEquals(delayOf("Sun, 01 Mar 2026 14:59:00 GMT", headers), 0);
@@ -266,7 +266,7 @@ Deno.test("RetryAfterError.from: a date counts from the Date of the response, wh
   assertEquals(delayOf("Sun, 01 Mar 2026 12:00:30 GMT", { Date: "now" }), 30_000);
 });
 
-Deno.test("RetryAfterError.from: the message is the status, and the retry is delayed as long", async () => {
+Deno.test("RetryAfterError.from: the message is the status, and the retry is delayed by the header's time", async () => {
   const headers = { "Retry-After": "30" };
   const error = RetryAfterError.from(new Response(null, { status: 429, statusText: "Too Many Requests", headers }));
   assert(error instanceof RetryAfterError);

@@ -27,7 +27,7 @@ function add(queue: RateLimitingQueue<string>, items: string): void {
   for (const item of items) queue.add(item);
 }
 
-Deno.test("batches: as many items as are ready, up to the size, and as many batches as may run", async () => {
+Deno.test("batches: a batch takes all ready items, up to its size, and as many batches run as the concurrency", async () => {
   const queue = queueWith();
   const batches: string[] = [];
   const ends: (() => void)[] = [];
@@ -47,7 +47,7 @@ Deno.test("batches: as many items as are ready, up to the size, and as many batc
   await pool.stop();
 });
 
-Deno.test("batches: items that come within the wait of the first are in its batch, and a shutdown waits for none", async () => {
+Deno.test("batches: items that come within the wait of the first are in its batch, and a shutdown ends the wait", async () => {
   const clock = new HandClock();
   const queue = queueWith({ clock });
   const batches: string[] = [];
@@ -74,7 +74,7 @@ Deno.test("batches: items that come within the wait of the first are in its batc
   assertEquals(clock.timers, 0);
 });
 
-Deno.test("batches: a pool that makes room for the event loop still fills its batches, also in a shutdown", async () => {
+Deno.test("batches: a pool that yields to the event loop still fills its batches, also in a shutdown", async () => {
   const ready: { item: string }[] = [];
   const discipline = adaptDiscipline({
     get length() {
@@ -108,7 +108,7 @@ Deno.test("batches: stopping the pool begins the batch that waits for others", a
   assertEquals([batches, queue.processing], [["ab"], 0]);
 });
 
-Deno.test("batches: a handler that throws fails all items, each with its own delay; { failed } fails some", async () => {
+Deno.test("batches: a handler that throws fails all items, each with its own delay; { failed } fails only the listed ones", async () => {
   const clock = new HandClock();
   const queue = queueWith({ clock });
   const errors: string[] = [];
@@ -149,7 +149,7 @@ Deno.test("batches: a bad item among 100 is found within 15 calls, and costs the
   }
 });
 
-Deno.test("batches: while as many run as may, the other items stay in the queue, and no batch has more than its size", async () => {
+Deno.test("batches: while the maximum number runs, the other items stay in the queue, and no batch exceeds its size", async () => {
   for (const throttle of [undefined, createBucketThrottle({ rate: 0, burst: 100 })]) {
     const queue = queueWith({ discipline: createPriorityDiscipline({ maxHeadStart: Infinity }) });
     const batches: string[] = [];
@@ -223,7 +223,7 @@ Deno.test("batches: another batch begins in place of one whose attempts have all
   await pool.stop();
 });
 
-Deno.test("batches: an item that is cancelled, or times out, while it waits for others is not in their batch", async () => {
+Deno.test("batches: an item that is cancelled or times out while it waits for others is not in their batch", async () => {
   const clock = new HandClock();
   const queue = queueWith({ clock });
   const batches: string[] = [];
@@ -246,7 +246,7 @@ Deno.test("batches: an item that is cancelled, or times out, while it waits for 
   await pool.stop();
 });
 
-Deno.test("batches: while a batch is split, no item is taken in place of those that have ended", async () => {
+Deno.test("batches: while a batch is split, no item is taken in place of items that have ended", async () => {
   const queue = queueWith();
   const batches: string[] = [];
   let end!: () => void;
@@ -277,7 +277,7 @@ Deno.test("batches: an item with a throttle never waits for others", async () =>
   await pool.stop();
 });
 
-Deno.test("batches: sameGroup, and the context of each item", async () => {
+Deno.test("batches: with sameGroup, a batch has the items of one group, and each item has its own context", async () => {
   const queue = queueWith({ discipline: createFairDiscipline({ separator: "/" }) });
   const batches: string[][] = [];
   for (const item of ["a/1", "b/1", "a/2", "b/2"]) queue.add(item);

@@ -81,7 +81,7 @@ test("no attempt begins without a token, in the order of the queue", async (engi
   assertEquals(clock.timers, 0);
 });
 
-test("a charge that is no cost is refused and books nothing, and so is one after the attempt", async (engine) => {
+test("an invalid cost is refused and charges nothing, and so is a charge after the attempt", async (engine) => {
   const it = new Setup(engine, 1, 10);
   let chargeLater: ((cost: number) => void) | undefined;
   const pool = engine.runWorkers(it.queue, (item, { charge }) => {
@@ -100,7 +100,7 @@ test("a charge that is no cost is refused and books nothing, and so is one after
   await pool.stop();
 });
 
-test("a negative charge gives back what the attempt booked, and never more", async (engine) => {
+test("a negative charge gives back the tokens that the attempt took, and never more", async (engine) => {
   const it = new Setup(engine, 0, 10);
   const levels: number[] = [];
   const pool = engine.runWorkers(it.queue, (_item, { charge }) => {
@@ -115,7 +115,7 @@ test("a negative charge gives back what the attempt booked, and never more", asy
   await pool.stop();
 });
 
-test("an attempt that gives tokens back lets one begin that waits for them", async (engine) => {
+test("an attempt that gives tokens back lets an attempt begin that waits for them", async (engine) => {
   const it = new Setup(engine, 1, 10);
   let settle!: () => void;
   const pool = engine.runWorkers(it.queue, async (item, { charge }) => {
@@ -150,7 +150,7 @@ test("no attempt begins a fraction of a millisecond before its token", async (en
   await pool.stop();
 });
 
-test("retries need tokens as well", async (engine) => {
+test("retries need tokens, too", async (engine) => {
   const it = new Setup(engine, 1, 1);
   const pool = engine.runWorkers(it.queue, (item, { attempt }) => {
     it.note(item);
@@ -162,7 +162,7 @@ test("retries need tokens as well", async (engine) => {
   await pool.stop();
 });
 
-test("what waits for a token waits in the queue: another pool may take it, and no slot is used up", async (engine) => {
+test("an item that waits for a token waits in the queue: another pool may take it, and it uses no slot", async (engine) => {
   const it = new Setup(engine, 0.001, 1);
   const pool = it.run();
   it.add("abc");
@@ -237,7 +237,7 @@ Deno.test("pools that share a throttle take turns, even if one of them has it wi
   }
 });
 
-test("two pools on one queue with one bucket work through it at its rate", async (engine) => {
+test("two pools with one queue and one bucket process the queue at the bucket's rate", async (engine) => {
   const it = new Setup(engine, 10, 1);
   const pools = [it.run(), it.run()];
   it.add("abcdef");
@@ -249,7 +249,7 @@ test("two pools on one queue with one bucket work through it at its rate", async
   assertEquals(it.clock.timers, 0);
 });
 
-test("a pool that waits for a token and is stopped, interrupted or paused gives it to the next", async (engine) => {
+test("a pool that waits for a token and is stopped, interrupted or paused leaves the token to the next", async (engine) => {
   for (const end of ["stop", "abort", "pause"] as const) {
     const it = new Setup(engine, 10, 1);
     const controller = new AbortController();
@@ -292,7 +292,7 @@ Deno.test("a pool that stops waiting for a token leaves no timer on its clock; t
   assertEquals(it.clock.timers, 0);
 });
 
-test("a pool that is stopped or paused while it waits leaves no timer, and its token is there again", async (engine) => {
+test("a pool that is stopped or paused while it waits leaves no timer, and its token is returned", async (engine) => {
   for (const end of ["stop", "pause"] as const) {
     const it = new Setup(engine, 1, 1);
     const pool = it.run();
@@ -311,7 +311,7 @@ test("a pool that is stopped or paused while it waits leaves no timer, and its t
   }
 });
 
-test("a lower concurrency without a place for an attempt ends the wait for its token", async (engine) => {
+test("lowering the concurrency so that there is no slot for an attempt ends the wait for its token", async (engine) => {
   const it = new Setup(engine, 1, 1);
   const ends: (() => void)[] = [];
   const pool = engine.runWorkers(it.queue, (item) => {
@@ -331,7 +331,7 @@ test("a lower concurrency without a place for an attempt ends the wait for its t
   await pool.stop();
 });
 
-test("a changed rate is felt at once by a pool that waits for a token", async (engine) => {
+test("a changed rate applies at once to a pool that waits for a token", async (engine) => {
   const it = new Setup(engine, 0.001, 1);
   const pool = it.run();
   it.add("abcdef");
@@ -349,7 +349,7 @@ test("a changed rate is felt at once by a pool that waits for a token", async (e
   await pool.stop();
 });
 
-Deno.test("a changed rate loses no token of pools that wait for some", async () => {
+Deno.test("a changed rate loses no token of waiting pools", async () => {
   const it = new Setup(inMemory, 0.001, 1);
   const queues = ["a", "b", "c"].map((item) => {
     const queue = it.newQueue();
@@ -364,7 +364,7 @@ Deno.test("a changed rate loses no token of pools that wait for some", async () 
   await Promise.all(pools.map((pool) => pool.stop()));
 });
 
-test("under a rate or a burst of 0 a pool waits until that is changed", async (engine) => {
+test("with a rate or a burst of 0, a pool waits until it is changed", async (engine) => {
   const it = new Setup(engine, 0, 0);
   const pool = it.run();
   it.add("ab");
@@ -380,7 +380,7 @@ test("under a rate or a burst of 0 a pool waits until that is changed", async (e
   assertEquals(it.clock.timers, 0);
 });
 
-test("a bucket that is paused within a handler begins no attempt before the end, at any rate", async (engine) => {
+test("after a handler pauses its bucket, no attempt begins before the end of the pause, at any rate", async (engine) => {
   const it = new Setup(engine, Infinity, 1);
   const pool = engine.runWorkers(it.queue, (item) => {
     it.note(item);
@@ -394,7 +394,7 @@ test("a bucket that is paused within a handler begins no attempt before the end,
   await pool.stop();
 });
 
-Deno.test("a pool that is paused and resumed in the instant in which an item comes works on it", async () => {
+Deno.test("a pool that is paused and resumed in the instant in which an item arrives processes it", async () => {
   const it = new Setup(inMemory, 0, 1);
   const pool = it.run();
   await flush();
@@ -406,7 +406,7 @@ Deno.test("a pool that is paused and resumed in the instant in which an item com
   await pool.stop();
 });
 
-test("a token whose time has come before its pool could use it is not lost", async (engine) => {
+test("a token whose time came before its pool could use it is not lost", async (engine) => {
   for (const change of ["stop", "setRate", "pause"] as const) {
     const it = new Setup(engine, 1, 1);
     const pool = it.run();
@@ -423,7 +423,7 @@ test("a token whose time has come before its pool could use it is not lost", asy
   }
 });
 
-test("a paused bucket begins no attempt of an idle pool before the end", async (engine) => {
+test("while a bucket is paused, an idle pool begins no attempt", async (engine) => {
   const it = new Setup(engine, 1, 3);
   const pools = [it.run(), it.run()];
   await it.advance(5000);
@@ -440,7 +440,7 @@ test("a paused bucket begins no attempt of an idle pool before the end", async (
   assertEquals(it.clock.timers, 0);
 });
 
-test("a paused bucket begins no attempt of a pool that waits for a token; the later end wins", async (engine) => {
+test("while a bucket is paused, a pool that waits for a token begins no attempt; the later end counts", async (engine) => {
   const it = new Setup(engine, 1, 1);
   const pool = it.run({ concurrency: 2 });
   it.add("abcd");
@@ -457,7 +457,7 @@ test("a paused bucket begins no attempt of a pool that waits for a token; the la
   assertEquals(it.clock.timers, 0);
 });
 
-test("an item that comes in the instant of a pause is given back, and is next at its end", async (engine) => {
+test("an item that arrives in the instant of a pause is given back, and is next after the pause", async (engine) => {
   for (const before of [true, false]) {
     const it = new Setup(engine, 1, 1);
     const pool = it.run();
@@ -474,7 +474,7 @@ test("an item that comes in the instant of a pause is given back, and is next at
   }
 });
 
-test("an item that its queue does not take back costs a token even if its attempt begins without one", async (engine) => {
+test("an item that its queue does not accept back costs a token even if its attempt begins without one", async (engine) => {
   for (const change of ["pause", "stop"] as const) {
     const it = new Setup(engine, 1, 1);
     const pool = it.run();
@@ -492,7 +492,7 @@ test("an item that its queue does not take back costs a token even if its attemp
   }
 });
 
-Deno.test("a pause within a handler: what begins after it does so at the rate, at most the burst at once", async () => {
+Deno.test("after a pause by a handler, attempts begin at the rate, with at most the burst at once", async () => {
   const it = new Setup(inMemory, 1, 2);
   const pool = runWorkers(it.queue, async (item) => {
     it.note(item);
@@ -530,7 +530,7 @@ test("a changed rate or burst takes effect at the end of a pause", async (engine
   await pool.stop();
 });
 
-test("a changed rate or burst counts for an idle pool", async (engine) => {
+test("a changed rate or burst applies to an idle pool", async (engine) => {
   const it = new Setup(engine, 0, 1);
   const pool = it.run();
   await flush();
@@ -542,7 +542,7 @@ test("a changed rate or burst counts for an idle pool", async (engine) => {
   await pool.stop();
 });
 
-Deno.test("pools that share a bucket begin at once, and at the rate, when its pause is ended", async () => {
+Deno.test("when its pause is ended, pools that share a bucket begin at once and then at the rate", async () => {
   const it = new Setup(inMemory, 1, 2);
   const queues = [it.newQueue(), it.newQueue()];
   const pools = queues.map((queue) => it.run({}, queue));
@@ -560,7 +560,7 @@ Deno.test("pools that share a bucket begin at once, and at the rate, when its pa
   assertEquals(it.clock.timers, 0);
 });
 
-test("a pool that waited for a token before a pause waits for the rest of its time when that is ended", async (engine) => {
+test("a pool that waited for a token before a pause waits only the rest of its time when the pause is ended", async (engine) => {
   const it = new Setup(engine, 1, 1);
   const pool = it.run();
   it.add("abc");
@@ -590,7 +590,7 @@ test("a pause that is ended in the same turn loses no token and no item", async 
   await pool.stop();
 });
 
-test("a handler ends the pause that another one made", async (engine) => {
+test("a handler can end a pause that another handler started", async (engine) => {
   const it = new Setup(engine, Infinity, 1);
   const end = Promise.withResolvers<void>();
   const pool = engine.runWorkers(it.queue, async (item) => {
@@ -609,7 +609,7 @@ test("a handler ends the pause that another one made", async (engine) => {
   await pool.stop();
 });
 
-Deno.test("a pause that is ended on fake time", async () => {
+Deno.test("a pause can be ended on fake time", async () => {
   using time = new FakeTime();
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 10, maxDelay: 10 }));
   const bucket = new TokenBucket(1, 1);
@@ -626,7 +626,7 @@ Deno.test("a pause that is ended on fake time", async () => {
   await pool.stop();
 });
 
-test("rule 6: a drain goes on when a pause is ended, and a pool that is done with it leaves no timer", async (engine) => {
+test("rule 6: a drain continues when a pause is ended, and a pool that has finished leaves no timer", async (engine) => {
   const it = new Setup(engine, 1, 1);
   const pool = it.run();
   await flush();
@@ -663,7 +663,7 @@ Deno.test("a pool that is stopped or paused while its bucket is paused leaves no
   }
 });
 
-test("rule 6: a drain that begins while the bucket is paused works through after its end", async (engine) => {
+test("rule 6: a drain that begins while the bucket is paused processes the items after the pause", async (engine) => {
   const it = new Setup(engine, 1, 1);
   const pool = it.run();
   await flush();
@@ -678,7 +678,7 @@ test("rule 6: a drain that begins while the bucket is paused works through after
   assertEquals([it.log, it.clock.timers], [["10000 a", "11000 b"], 0]);
 });
 
-test("rule 6: an idle pool finishes while its bucket is paused when its queue is shut down", async (engine) => {
+test("rule 6: an idle pool finishes while its bucket is paused if its queue is shut down", async (engine) => {
   for (const drain of [false, true]) {
     const it = new Setup(engine, 1, 1);
     const pool = it.run();
@@ -692,7 +692,7 @@ test("rule 6: an idle pool finishes while its bucket is paused when its queue is
   }
 });
 
-test("rule 6: a drain works through at the rate, retries included, and then nothing is left running", async (engine) => {
+test("rule 6: a drain processes items and retries at the rate, and then nothing is left running", async (engine) => {
   const it = new Setup(engine, 1, 1);
   const pool = engine.runWorkers(it.queue, (item, { attempt }) => {
     it.note(item);
@@ -723,7 +723,7 @@ test("rule 6: a pool that waits for a token finishes when its queue is shut down
   }
 });
 
-Deno.test("rule 6: a pool with a throttle finishes unless an item elsewhere was added again", async () => {
+Deno.test("rule 6: a pool with a throttle finishes unless an item that is processing elsewhere was added again", async () => {
   for (const isAddedAgain of [false, true]) {
     const it = new Setup(inMemory, 1, 1);
     it.add("a");
@@ -740,7 +740,7 @@ Deno.test("rule 6: a pool with a throttle finishes unless an item elsewhere was 
   }
 });
 
-test("what becomes ready again after shutdown waits for its token, and is worked on", async (engine) => {
+test("items that become ready again after shutdown wait for their tokens, and are processed", async (engine) => {
   const it = new Setup(engine, 1, 1);
   const end = Promise.withResolvers<void>();
   const pool = engine.runWorkers(it.queue, (item) => {
@@ -758,7 +758,7 @@ test("what becomes ready again after shutdown waits for its token, and is worked
   assertEquals(it.log, ["0 a", "1000 a"]);
 });
 
-test("a pool that knows its queue is shut down waits for a token for what became ready again", async (engine) => {
+test("a pool that knows of its queue's shutdown waits for a token for an item that became ready again", async (engine) => {
   const it = new Setup(engine, 1, 3);
   const end = Promise.withResolvers<void>();
   const pool = engine.runWorkers(it.queue, (item) => {
@@ -838,7 +838,7 @@ for (const [change, act] of CHANGES) {
   });
 }
 
-Deno.test("a throttle that resumes another of its pools and then refuses both: each gets a permit later", async () => {
+Deno.test("if a throttle resumes another pool and then refuses both pools, each gets a permit later", async () => {
   const it = new Setup(inMemory, 0, 0);
   const listeners = new Set<() => void>();
   let isOpen = false;
@@ -867,7 +867,7 @@ Deno.test("a throttle that resumes another of its pools and then refuses both: e
   assertEquals(it.log.sort(), ["0 a", "0 b"]);
 });
 
-Deno.test("a throttle that changes while pools ask it, and refuses them: one timer is set, and none after the end", async () => {
+Deno.test("if a throttle that refused a pool changes and refuses again, one timer is set, and none is left after the stop", async () => {
   const it = new Setup(inMemory, 0, 0);
   let change = () => {};
   let isFree = true;
@@ -893,7 +893,7 @@ Deno.test("a throttle that changes while pools ask it, and refuses them: one tim
   assertEquals(it.clock.timers, 0);
 });
 
-Deno.test("a bucket of another copy of the package is taken, and its changes are felt", async () => {
+Deno.test("a bucket of another copy of the package is accepted, and its changes take effect", async () => {
   const other = await loadSecondCopy();
   const it = new Setup(inMemory, 0, 0);
   const bucket = new other.TokenBucket(0, 1, { clock: it.clock });
@@ -907,7 +907,7 @@ Deno.test("a bucket of another copy of the package is taken, and its changes are
   await pool.stop();
 });
 
-Deno.test("a throttle that throws makes finished reject, now and after a wait", async () => {
+Deno.test("a throttle that throws makes finished reject, at once and after a wait", async () => {
   for (const delay of [undefined, 5]) {
     const it = new Setup(inMemory, 0, 0);
     let calls = 0;
@@ -960,7 +960,7 @@ function withoutLength(queue: RateLimitingQueue<string>): SourcedQueue<string> {
   return withSource(queue, { length: 1 });
 }
 
-Deno.test("what is neither a permit nor a time ends the pool with an error that says so", async () => {
+Deno.test("a throttle's answer that is neither a permit nor a time ends the pool with an error that says so", async () => {
   for (
     const [answer, shown] of [[NaN, "NaN"], [-5, "-5"], [undefined, "undefined"], ["5s", '"5s"'], [{}, "an object"]]
   ) {
@@ -973,7 +973,7 @@ Deno.test("what is neither a permit nor a time ends the pool with an error that 
   }
 });
 
-test("waits longer than a timer holds are cut into pieces, and one that fires early is set again", async (engine) => {
+test("waits longer than a timer's maximum are split, and a timer that fires early is set again", async (engine) => {
   const it = new Setup(engine, 1e-7, 1);
   const pool = it.run();
   it.add("ab");

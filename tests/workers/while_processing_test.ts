@@ -54,7 +54,7 @@ test("rule 24: an item that is added every second for an hour is done, although 
   await pool.stop();
 });
 
-test("rule 24: an attempt that was aborted counts nowhere, whatever its error, and the item is ready at once", async (engine) => {
+test("rule 24: an aborted attempt does not count anywhere, whatever its error, and the item is ready at once", async (engine) => {
   for (const error of [new TerminalError("no"), new Error("no"), undefined]) {
     const queue = queueWith();
     const log: unknown[] = [];
@@ -114,7 +114,7 @@ test("the permit of an aborted attempt ends unused", async (engine) => {
   await pool.stop();
 });
 
-test("a timeout after an abort is no failure either, and one before it is", async (engine) => {
+test("a timeout after an abort is not a failure, and a timeout before it is", async (engine) => {
   for (const [addsAt, failing] of [[10, 0], [60, 1]] as const) {
     const clock = new HandClock();
     const queue = queueWith(clock);
@@ -199,7 +199,7 @@ test("without the option, an add aborts nothing", async (engine) => {
   await pool.stop();
 });
 
-Deno.test("a handler that fails or asks for another attempt isn't told of that add", async () => {
+Deno.test("a handler that fails or asks for another attempt doesn't get an abort for that", async () => {
   const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 0, maxDelay: 0 }));
   const signals: AbortSignal[] = [];
   const pool = runWorkers(queue, (_item, { signal }) => {
@@ -213,7 +213,7 @@ Deno.test("a handler that fails or asks for another attempt isn't told of that a
   await pool.stop();
 });
 
-Deno.test("bad values of whileProcessing and abortFor are refused", () => {
+Deno.test("invalid values of whileProcessing and abortFor are refused", () => {
   const queue = queueWith();
   const start = (options: unknown) => () => runWorkers(queue, () => {}, options as never);
   assertThrows(start({ whileProcessing: "stop" }), TypeError, '\'whileProcessing\' must be "again" or "abort"');

@@ -179,7 +179,7 @@ class Setup {
   }
 }
 
-Deno.test("each pool opens a source of its own, and items have the type of the queue", async () => {
+Deno.test("each pool opens its own source, and items have the type of the queue", async () => {
   const source = new HandSource();
   const queue: SourcedQueue<string> = source;
   const pools = [1, 2].map(() =>
@@ -193,7 +193,7 @@ Deno.test("each pool opens a source of its own, and items have the type of the q
   for (const pool of pools) void pool.stop();
 });
 
-Deno.test("a source that lacks a member is refused by its name, and baseSource has all members that most don't need", () => {
+Deno.test("a source without a required member is refused by its name, and baseSource has the members that most don't need", () => {
   const own: Pick<WorkSource<string>, "name" | "tryTake" | "take" | "attemptOf" | "finish"> = new HandSource();
   const whole: Record<string, unknown> = { ...baseSource };
   for (const name of ["name", "tryTake", "take", "attemptOf", "finish"] as const) whole[name] = own[name];
@@ -210,7 +210,7 @@ Deno.test("a source that lacks a member is refused by its name, and baseSource h
   for (const none of [undefined, null, Promise.resolve(whole)]) refuse(none, "name");
 });
 
-Deno.test("a wait is for as many items as handlers may begin, as of now; those that come together begin together", async () => {
+Deno.test("a wait asks for as many items as handlers may begin at that time, and items that arrive together begin together", async () => {
   const { source, pool, began, ...it } = new Setup({ concurrency: 3 });
   await flush();
   assertEquals(source.request!.wanted(), 3);
@@ -226,7 +226,7 @@ Deno.test("a wait is for as many items as handlers may begin, as of now; those t
   void pool.stop();
 });
 
-Deno.test("a source that keeps attempts gets one for each item, which later items of the worker don't change", async () => {
+Deno.test("a source that keeps attempts gets a separate attempt for each item, which later items don't change", async () => {
   const attempts: WorkAttempt<string>[] = [];
   class Keeping extends HandSource {
     override finish(attempt: WorkAttempt<string>, ending: Ending) {
@@ -246,7 +246,7 @@ Deno.test("a source that keeps attempts gets one for each item, which later item
   await pool.stop();
 });
 
-Deno.test("an ending whose promise resolves to nothing has been carried out", async () => {
+Deno.test("an ending whose promise resolves to undefined has been carried out", async () => {
   const it = new Setup();
   await flush();
   await it.source.bring("a");
@@ -256,7 +256,7 @@ Deno.test("an ending whose promise resolves to nothing has been carried out", as
   await it.pool.stop();
 });
 
-Deno.test("an ending is carried out while the pool goes on, and the pool ends when all are", async () => {
+Deno.test("an ending is carried out while the pool continues, and the pool ends when all endings are done", async () => {
   for (const end of ["stop", "shut down"]) {
     const it = new Setup();
     const { source, pool, began } = it;
@@ -278,7 +278,7 @@ Deno.test("an ending is carried out while the pool goes on, and the pool ends wh
   }
 });
 
-Deno.test("what fails counts once it is carried out: it is listed, or given up", async () => {
+Deno.test("a failure counts once it is carried out: the item is listed, or given up", async () => {
   const it = new Setup({ maxRetries: 1, concurrency: 2 });
   const { source, pool } = it;
   await flush();
@@ -296,7 +296,7 @@ Deno.test("what fails counts once it is carried out: it is listed, or given up",
   await pool.stop();
 });
 
-Deno.test("an ending for which the lease was lost is reported once, and counts for nothing", async () => {
+Deno.test("an ending for which the lease was lost is reported once, and does not count", async () => {
   const no = new Error("no");
   const endings: [how: string, act: (it: Setup) => Promise<void>, reports: number][] = [
     ["succeeded", (it) => it.end("a"), 0],
@@ -324,7 +324,7 @@ Deno.test("an ending for which the lease was lost is reported once, and counts f
   }
 });
 
-Deno.test("an ending of which nobody knows whether it was carried out is reported, and counts for nothing", async () => {
+Deno.test("an ending with an unknown result is reported, and does not count", async () => {
   const it = new Setup({ maxRetries: 0 });
   const { source, pool, reports } = it;
   await flush();
@@ -336,7 +336,7 @@ Deno.test("an ending of which nobody knows whether it was carried out is reporte
   await pool.stop();
 });
 
-Deno.test("a lease that is lost aborts the handler's signal, and what the handler throws then is a cause", async () => {
+Deno.test("a lost lease aborts the handler's signal, and the handler's error then becomes a cause", async () => {
   for (const isReadLate of [false, true]) {
     const lost = new Error("the lease ended");
     const wait = Promise.withResolvers<void>();
@@ -383,7 +383,7 @@ Deno.test("a handler's signal listens to its lease and to the pool's signal whil
   }
 });
 
-Deno.test("what was brought and not begun is given back when the pool is paused or stopped, or takes fewer", async () => {
+Deno.test("items that were fetched and not begun are given back when the pool is paused, stopped or made smaller", async () => {
   const ways: [how: string, change: (pool: WorkerPool<string>) => void, began: string[], back: string[]][] = [
     ["paused", (pool) => pool.pause(), [], ["unused b", "unused c", "handedBack a"]],
     ["stopped", (pool) => void pool.stop(), [], ["unused b", "unused c", "handedBack a"]],
@@ -407,7 +407,7 @@ Deno.test("what was brought and not begun is given back when the pool is paused 
   }
 });
 
-Deno.test("what was brought for a pool that makes a pause is given back if the pool is stopped meanwhile", async () => {
+Deno.test("items fetched for a pool that makes a pause are given back if the pool is stopped meanwhile", async () => {
   const remote = new RemoteQueue(
     createRateLimitingQueue<number>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 })),
   );
@@ -422,7 +422,7 @@ Deno.test("what was brought for a pool that makes a pause is given back if the p
   assertEquals([remote.leases.size, remote.queue.length, remote.queue.processing], [0, 1000 - calls, 0]);
 });
 
-Deno.test("an item that was handed back is reported only if that failed", async () => {
+Deno.test("handing back an item is reported only if it fails", async () => {
   for (const answer of [true, false, "no connection"]) {
     const it = new Setup();
     const { source, pool, reports } = it;
@@ -438,7 +438,7 @@ Deno.test("an item that was handed back is reported only if that failed", async 
   }
 });
 
-Deno.test("rule 11: the pool decides what becomes of an item, and the source gets it", async () => {
+Deno.test("rule 11: the pool decides an item's outcome, and the source receives it", async () => {
   const interruption = new AbortController();
   const no = new Error("no");
   const later = new RetryAfterError("2s");
@@ -470,7 +470,7 @@ Deno.test("rule 11: the pool decides what becomes of an item, and the source get
   }
 });
 
-Deno.test("an ending that a source refuses is a failure, or gives the item up, and ends nothing", async () => {
+Deno.test("an ending that a source refuses is a failure, or gives the item up, and does not end the pool", async () => {
   const interruption = new AbortController();
   const cases: [handler: Handler<string>, refused: string[], log: string[], reports: string[]][] = [
     [() => ({ requeue: true }), ["requeue"], ["failed a"], ["error no requeue"]],
@@ -507,7 +507,7 @@ Deno.test("an ending that a source refuses is a failure, or gives the item up, a
   }
 });
 
-Deno.test("an item that a source gives up instead, as its limiter throws, is reported and given up", async () => {
+Deno.test("an item that the source gives up because its limiter throws is reported and given up", async () => {
   const { source, pool, reports } = new Setup({}, undefined, () => Promise.reject("x"));
   await flush();
   await source.bring("a");
@@ -523,7 +523,7 @@ Deno.test("an item that a source gives up instead, as its limiter throws, is rep
   await pool.stop();
 });
 
-Deno.test("a source that takes no item back is asked before: a failure gives up, a requeue is success", async () => {
+Deno.test("a source that accepts no items back is asked first: a failure gives up, and a requeue is success", async () => {
   const cases: [handler: Handler<string>, asked: string, ending: string][] = [
     [() => Promise.reject("no"), "failed", "givenUp a"],
     [() => ({ requeue: true }), "requeue", "succeeded a"],
@@ -542,7 +542,7 @@ Deno.test("a source that takes no item back is asked before: a failure gives up,
   }
 });
 
-Deno.test("a pool gets what is given up elsewhere, until it has ended", async () => {
+Deno.test("a pool is told of items given up elsewhere until it has ended", async () => {
   const callbacks = new Set<(given: GivenUpItem<string>) => void>();
   const source = () =>
     Object.assign(new HandSource(), {
@@ -561,7 +561,7 @@ Deno.test("a pool gets what is given up elsewhere, until it has ended", async ()
   assertEquals(callbacks.size, 0, "also of a pool that is over before it begins");
 });
 
-Deno.test("permits are acquired by a source that does so itself, and else by the pool, one item at a time", async () => {
+Deno.test("permits are acquired by the source if it supports this, and otherwise by the pool, one item at a time", async () => {
   for (const takesPermits of [true, false]) {
     const source: HandSource = Object.assign(new HandSource(), { takesPermits: () => takesPermits });
     const throttle = new TokenBucket(0, 2, { clock: source.clock });
@@ -621,7 +621,7 @@ for (const limit of [undefined, 5]) {
   });
 }
 
-Deno.test("a wait that fails, or an item that cannot be taken, makes finished reject", async () => {
+Deno.test("a failed wait, or an item that can't be taken, makes finished reject", async () => {
   const failing = new Setup();
   await flush();
   failing.source.answer.reject(new Error("no connection"));
@@ -651,7 +651,7 @@ Deno.test("without onError, the log names the queue of the source", async () => 
   assertEquals(lines, [`Item "a" of queue "hand" failed at attempt 1: "no"`]);
 });
 
-Deno.test("no lease is lost, and no item is in two hands, however a pool is paused, resumed, resized and stopped", async () => {
+Deno.test("pausing, resuming, resizing and stopping a pool loses no lease, and no item has two holders", async () => {
   for (let seed = 1; seed <= 200; seed++) {
     const random = randomNumbers(seed);
     const upTo = (count: number) => Math.floor(random() * count);

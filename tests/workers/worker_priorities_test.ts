@@ -34,7 +34,7 @@ async function prioritiesOf({ runWorkers }: Engine, end: () => unknown): Promise
   return seen;
 }
 
-Deno.test("rule 12: retries, requeue and requeueAfter keep the priority unless the outcome says another", async () => {
+Deno.test("rule 12: retries, requeue and requeueAfter keep the priority unless the outcome has another", async () => {
   const fail = () => {
     throw new Error("no");
   };
@@ -54,7 +54,7 @@ Deno.test("rule 12: retries, requeue and requeueAfter keep the priority unless t
   );
 });
 
-test("rule 11: a priority that makes no sense, or is misspelt, fails the attempt", async ({ runWorkers }) => {
+test("rule 11: an invalid or misspelt priority fails the attempt", async ({ runWorkers }) => {
   const cases: [outcome: unknown, message: string][] = [
     [{ requeue: true, priority: "high" }, `Cannot add item: 'priority' must be a finite number, got "high"`],
     [{ requeueAfter: 5, priority: NaN }, `Cannot add item: 'priority' must be a finite number, got NaN`],
@@ -79,7 +79,7 @@ test("rule 11: a priority that makes no sense, or is misspelt, fails the attempt
   }
 });
 
-test("rule 12: an item that goes back keeps its priority: interrupted, paused or stopped as it came, and in a drain", async ({ runWorkers }) => {
+test("rule 12: an item that goes back keeps its priority: interrupted, paused, stopped, or in a drain", async ({ runWorkers }) => {
   for (const way of ["abort", "pause", "stop", "abort while draining"]) {
     const clock = new HandClock();
     const queue = newQueue(clock);
@@ -102,7 +102,7 @@ test("rule 12: an item that goes back keeps its priority: interrupted, paused or
   }
 });
 
-Deno.test("a handler knows when its item was added again, as of now", async () => {
+Deno.test("a handler can see whether its item was added again so far", async () => {
   const clock = new HandClock();
   const queue = newQueue(clock);
   const seen: boolean[] = [];

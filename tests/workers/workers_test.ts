@@ -100,7 +100,7 @@ Deno.test("rule 9: under fake timers, a handler that blocks for long delays no a
   await pool.finished;
 });
 
-test("as many handlers run at once as concurrency says, one by default", async ({ runWorkers }) => {
+test("as many handlers run at once as the concurrency, which is one by default", async ({ runWorkers }) => {
   for (const concurrency of [undefined, 1, 3]) {
     const queue = exponentialQueue<number>();
     for (let i = 0; i < 10; i++) queue.add(i);
@@ -117,7 +117,7 @@ test("as many handlers run at once as concurrency says, one by default", async (
   }
 });
 
-test("concurrency costs nothing that is not used", async ({ runWorkers }) => {
+test("unused concurrency costs nothing", async ({ runWorkers }) => {
   const queue = exponentialQueue<number>();
   const pool = runWorkers(queue, () => {}, { concurrency: Number.MAX_SAFE_INTEGER });
   for (let i = 0; i < 10; i++) queue.add(i);
@@ -149,7 +149,7 @@ Deno.test("a pool waits for one item at a time, whatever its concurrency", async
   assertEquals(waits, 0);
 });
 
-test("rule 2: one key is never in two handlers, however often it is added", async ({ runWorkers }) => {
+test("rule 2: two handlers never have the same key, however often it is added", async ({ runWorkers }) => {
   const queue = exponentialQueue();
   let inside = 0;
   let calls = 0;
@@ -211,7 +211,7 @@ test("rule 11: whatever a handler throws costs its item a retry and nothing else
   }
 });
 
-test("rule 11: requeueAfter forgets the failures and adds the item after that long", async ({ runWorkers }) => {
+test("rule 11: requeueAfter forgets the failures and adds the item after the given time", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const attempts: number[] = [];
@@ -231,7 +231,7 @@ test("rule 11: requeueAfter forgets the failures and adds the item after that lo
   queue.shutDown();
 });
 
-test("rule 11: requeue goes through the limiter and is no failure, whatever maxRetries says", async ({ runWorkers }) => {
+test("rule 11: requeue goes through the limiter and is not a failure, even with maxRetries", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -249,7 +249,7 @@ test("rule 11: requeue goes through the limiter and is no failure, whatever maxR
   queue.shutDown();
 });
 
-test("rule 11: requeue: false asks for nothing, so a handler may return what it found out", async ({ runWorkers }) => {
+test("rule 11: requeue: false has no effect, so a handler may return its result", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const attempts: number[] = [];
@@ -264,7 +264,7 @@ test("rule 11: requeue: false asks for nothing, so a handler may return what it 
   queue.shutDown();
 });
 
-test("rule 10: an outcome that seems to be misspelt is a failure, with a suggestion", async ({ runWorkers }) => {
+test("rule 10: an outcome that seems misspelt is a failure, with a suggestion", async ({ runWorkers }) => {
   const misspelt: [outcome: unknown, message: string][] = [
     [{ requeueAftr: 5 }, `"requeueAftr" is not an outcome; did you mean "requeueAfter"?`],
     [{ requeueafter: "5s" }, `"requeueafter" is not an outcome; did you mean "requeueAfter"?`],
@@ -288,7 +288,7 @@ test("rule 10: an outcome that seems to be misspelt is a failure, with a suggest
   }
 });
 
-test("rule 10: a result of a class of its own is no outcome, whatever its fields are called", async ({ runWorkers }) => {
+test("rule 10: an instance of a class is not an outcome, whatever its fields are called", async ({ runWorkers }) => {
   class Job {
     requeued = true;
   }
@@ -302,7 +302,7 @@ test("rule 10: a result of a class of its own is no outcome, whatever its fields
   queue.shutDown();
 });
 
-test("rule 11: with both requeue and requeueAfter the latter counts", async ({ runWorkers }) => {
+test("rule 11: with both requeue and requeueAfter, the latter counts", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   let calls = 0;
@@ -317,7 +317,7 @@ test("rule 11: with both requeue and requeueAfter the latter counts", async ({ r
   queue.shutDown();
 });
 
-test("rule 11: requeueAfter of 0 or less is as good as left out", async ({ runWorkers }) => {
+test("rule 11: requeueAfter of 0 or less is the same as omitting it", async ({ runWorkers }) => {
   for (const requeueAfter of [0, -1, "0s", "-5s"]) {
     using time = new FakeTime();
     const queue = exponentialQueue();
@@ -347,7 +347,7 @@ test("rule 11: requeueAfter of less than a millisecond adds the item again", asy
   queue.shutDown();
 });
 
-test("rule 11: an outcome that makes no sense is a failure, and forgets nothing", async ({ runWorkers }) => {
+test("rule 11: an invalid outcome is a failure, and does not forget failures", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -384,7 +384,7 @@ test("rule 11: after maxRetries an item is given up: forgotten, reported once, n
   }
 });
 
-test("rule 11: maxRetries counts also where the limiter does not", async ({ runWorkers }) => {
+test("rule 11: maxRetries also applies if the limiter does not count", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = createRateLimitingQueue<string>(createBucketLimiter({ rate: 1000, burst: 10 }));
   const reports = new Reports();
@@ -395,7 +395,7 @@ test("rule 11: maxRetries counts also where the limiter does not", async ({ runW
   queue.shutDown();
 });
 
-test("rule 11: attempts are counted by key, together with failures that were counted by hand", async ({ runWorkers }) => {
+test("rule 11: attempts are counted by key, together with failures counted by hand", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = createRateLimitingQueue<{ id: number }>(
     createExponentialLimiter({ baseDelay: 10, maxDelay: 1000 }),
@@ -480,7 +480,7 @@ test("rule 8: a newer item stays the newest when the old one goes back because i
   }
 });
 
-Deno.test("rule 8: an item that is added by hand after its work is the newest, whatever came before", () => {
+Deno.test("rule 8: an item that is added by hand after its attempt is the newest, whatever came before", () => {
   const queue = versionedQueue();
   queue.add(OLD);
   queue.tryGet()?.[Symbol.dispose]();
@@ -564,7 +564,7 @@ test("rule 11: a timeout aborts the handler's signal and costs a retry", async (
   queue.shutDown();
 });
 
-test("rule 9: timeouts take time from the clock of the pool, which by default is that of the queue", async ({ runWorkers }) => {
+test("rule 9: timeouts use the pool's clock, which by default is the queue's clock", async ({ runWorkers }) => {
   for (const given of ["pool", "queue"] as const) {
     using time = new FakeTime();
     const clock = new HandClock();
@@ -595,7 +595,7 @@ test("rule 9: timeouts take time from the clock of the pool, which by default is
   }
 });
 
-test("rule 9: an attempt that ended leaves no timer, and a timer that fires all the same changes nothing", async ({ runWorkers }) => {
+test("rule 9: an attempt that ended leaves no timer, and a timer that still fires changes nothing", async ({ runWorkers }) => {
   const clock = new HandClock();
   const callbacks: (() => void)[] = [];
   const { setTimeout } = clock;
@@ -616,7 +616,7 @@ test("rule 9: an attempt that ended leaves no timer, and a timer that fires all 
   await pool.stop();
 });
 
-test("without a timeout a handler may take as long as it likes", async ({ runWorkers }) => {
+test("without a timeout, a handler may run for any time", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -630,7 +630,7 @@ test("without a timeout a handler may take as long as it likes", async ({ runWor
   queue.shutDown();
 });
 
-test("rules 2 and 11: an item whose handler ignores its signal is not handed out until that has ended", async ({ runWorkers }) => {
+test("rules 2 and 11: an item whose handler ignores its signal is not handed out until the handler has ended", async ({ runWorkers }) => {
   for (const end of ["resolve", "reject"] as const) {
     using time = new FakeTime();
     const queue = exponentialQueue();
@@ -661,7 +661,7 @@ test("rules 2 and 11: an item whose handler ignores its signal is not handed out
   }
 });
 
-test("rule 11: an attempt that timed out counts for maxRetries", async ({ runWorkers }) => {
+test("rule 11: a timed-out attempt counts for maxRetries", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -681,7 +681,7 @@ test("rule 11: an attempt that timed out counts for maxRetries", async ({ runWor
   queue.shutDown();
 });
 
-test("rule 11: what onError and onGiveUp throw does not end the pool", async ({ runWorkers }) => {
+test("rule 11: errors of onError and onGiveUp do not end the pool", async ({ runWorkers }) => {
   const queue = exponentialQueue();
   const errors: string[] = [];
   const seen: string[] = [];
@@ -733,7 +733,7 @@ Deno.test("a limiter that throws gives up the item, with its error reported", as
   ]);
 });
 
-test("rule 6: what fails once the queue is shutting down is given up, unless the drain waits", async ({ runWorkers }) => {
+test("rule 6: an item that fails once the queue is shutting down is given up, unless the drain waits", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -749,7 +749,7 @@ test("rule 6: what fails once the queue is shutting down is given up, unless the
   assertEquals([queue.numRequeues("fails"), queue.numRequeues("again")], [0, 0], "the limiter keeps nothing");
 });
 
-test("rule 6: a drain with wait retries what fails, until it succeeds or is given up", async ({ runWorkers }) => {
+test("rule 6: a drain with wait retries failed items until they succeed or are given up", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const reports = new Reports();
@@ -768,7 +768,7 @@ test("rule 6: a drain with wait retries what fails, until it succeeds or is give
   assertEquals(reports.givenUp, [["Error: no", "fails", 2]]);
 });
 
-test("an item that comes in the moment a pool is stopped stays in the queue", async ({ runWorkers }) => {
+test("an item that arrives while a pool is being stopped stays in the queue", async ({ runWorkers }) => {
   for (const how of ["stop", "abort"] as const) {
     const queue = exponentialQueue();
     const controller = new AbortController();
@@ -784,7 +784,7 @@ test("an item that comes in the moment a pool is stopped stays in the queue", as
   }
 });
 
-test("an item that comes in the moment a pool is stopped is worked on if the queue shuts down too", async ({ runWorkers }) => {
+test("an item that arrives while a pool is being stopped is processed if the queue shuts down, too", async ({ runWorkers }) => {
   const queue = exponentialQueue();
   const controller = new AbortController();
   const aborted: boolean[] = [];
@@ -799,7 +799,7 @@ test("an item that comes in the moment a pool is stopped is worked on if the que
   assertEquals(aborted, [true], "and its handler knows that it should be quick");
 });
 
-test("stop takes nothing more and waits for running handlers", async ({ runWorkers }) => {
+test("stop takes no more items and waits for running handlers", async ({ runWorkers }) => {
   const queue = exponentialQueue();
   const blocked = manual();
   const seen: string[] = [];
@@ -820,7 +820,7 @@ test("stop takes nothing more and waits for running handlers", async ({ runWorke
   await pool.stop();
 });
 
-test("stop ends workers that wait for an item, and leaves the queue to others", async ({ runWorkers }) => {
+test("stop ends the wait for an item, and leaves the queue to others", async ({ runWorkers }) => {
   const queue = exponentialQueue();
   {
     await using pool = runWorkers(queue, () => {}, { concurrency: 3 });
@@ -833,7 +833,7 @@ test("stop ends workers that wait for an item, and leaves the queue to others", 
   assertEquals(seen, ["a"]);
 });
 
-test("stop waits also for handlers that timed out", async ({ runWorkers }) => {
+test("stop also waits for handlers that timed out", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const abandoned = manual();
@@ -868,7 +868,7 @@ test("an item added again while an abandoned handler was processing it is still 
   assertEquals(attempts.length, 2);
 });
 
-test("aborting the pool's signal stops it and aborts the handlers; their items go back as they came", async ({ runWorkers }) => {
+test("aborting the pool's signal stops it and aborts the handlers; their items go back unchanged", async ({ runWorkers }) => {
   const queue = exponentialQueue();
   const reports = new Reports();
   const controller = new AbortController();
@@ -913,7 +913,7 @@ test("a handler gets the name of the queue, and the key of its item", async ({ r
   assertEquals(keys, ["a"]);
 });
 
-test("a signal that has aborted already runs nothing", async ({ runWorkers }) => {
+test("with a signal that has already aborted, nothing runs", async ({ runWorkers }) => {
   const queue = exponentialQueue();
   queue.add("a");
   const pool = runWorkers(queue, () => assert(false, "must not run"), { signal: AbortSignal.abort() });
@@ -962,7 +962,7 @@ test("a handler that read its signal leaves no listener on the pool's once it ha
   await pool.stop();
 });
 
-test("a handler is given no more of its attempt than it may use", async ({ runWorkers }) => {
+test("a handler's context has only the members that it may use", async ({ runWorkers }) => {
   const queue = exponentialQueue();
   let seen: unknown[] = [];
   const pool = runWorkers(queue, function (this: unknown, _item, context) {
@@ -979,7 +979,7 @@ test("a handler is given no more of its attempt than it may use", async ({ runWo
   await pool.stop();
 });
 
-test("a handler's signal has the first reason there was, whenever it is read", async ({ runWorkers }) => {
+test("a handler's signal has the first reason, whenever it is read", async ({ runWorkers }) => {
   using time = new FakeTime();
   for (const timeFirst of [true, false]) {
     const queue = exponentialQueue();
@@ -1002,7 +1002,7 @@ test("a handler's signal has the first reason there was, whenever it is read", a
   }
 });
 
-test("the handler's signal is aborted when read only after the time was up", async ({ runWorkers }) => {
+test("a handler's signal that is read after the timeout has already aborted", async ({ runWorkers }) => {
   using time = new FakeTime();
   const queue = exponentialQueue();
   const wait = manual();
@@ -1042,7 +1042,7 @@ Deno.test("a third-party source whose take throws makes finished reject", async 
   await assertRejects(() => runWorkers(queue, () => {}).finished, Error, "no connection");
 });
 
-Deno.test("an item that cannot go back to the queue it came from as the pool stopped makes finished reject", async () => {
+Deno.test("if an item can't go back to its queue when the pool is stopped, finished rejects", async () => {
   const queue = exponentialQueue();
   const pool = runWorkers(queue, () => assert(false, "must not run"));
   await flush();
@@ -1054,7 +1054,7 @@ Deno.test("an item that cannot go back to the queue it came from as the pool sto
   assert(await isSettled(queue.shutDownWithDrain()), "the item is not processing");
 });
 
-test("handlers that never wait, on a queue that never runs empty, leave timers and I/O their turn", async ({ runWorkers }) => {
+test("handlers that never wait, on a queue that is never empty, let timers and I/O run", async ({ runWorkers }) => {
   for (const concurrency of [1, 3]) {
     const queue = exponentialQueue<number>();
     let hadTurn = false;
@@ -1071,7 +1071,7 @@ test("handlers that never wait, on a queue that never runs empty, leave timers a
   }
 });
 
-Deno.test("options of workers that make no sense are refused at once, and nothing is taken", () => {
+Deno.test("invalid pool options are refused at once, and nothing is taken", () => {
   const queue = exponentialQueue();
   queue.add("a");
   const cases: [WorkerOptions<string>, string][] = [
@@ -1145,7 +1145,7 @@ Deno.test("options of workers that make no sense are refused at once, and nothin
   assertEquals(queue.length, 1);
 });
 
-Deno.test("rule 10: options of workers that are undefined are as good as left out", async () => {
+Deno.test("rule 10: undefined pool options count as omitted", async () => {
   const none = {
     concurrency: undefined,
     maxAbandoned: undefined,
@@ -1160,7 +1160,7 @@ Deno.test("rule 10: options of workers that are undefined are as good as left ou
   await runWorkers(exponentialQueue(), () => {}, none).stop();
 });
 
-Deno.test("options of workers may be at their bounds", async () => {
+Deno.test("pool options may be at their bounds", async () => {
   const cases: WorkerOptions<string>[] = [
     { concurrency: 1 },
     { concurrency: Number.MAX_SAFE_INTEGER },

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 const EXAMPLE = fileURLToPath(new URL("../../../examples/live_limits.ts", import.meta.url));
 
 for (const [runtime, command] of Object.entries(runtimes)) {
-  Deno.test(`live_limits.ts, ${runtime}: what is edited in its file is reported, and what it does from then on`, async () => {
+  Deno.test(`live_limits.ts, ${runtime}: an edit of its file is reported, with the new behavior`, async () => {
     await tryExample([...await command(), EXAMPLE]);
   });
 }

@@ -16,7 +16,7 @@ const CONTROLS = "a[href], button, input, summary, [tabindex='0']";
 
 /** Tests the page of a server. */
 export function testPageOf(name: string, start: () => Promise<PageServer>): void {
-  browserTest(`${name}: the list shows what api/state says`, async () => {
+  browserTest(`${name}: the list shows the same data as api/state`, async () => {
     await using server = await start();
     const state = await (await fetch(`${server.url}api/state`)).json() as State;
     await using visitor = await visit(server.url);
@@ -34,7 +34,7 @@ export function testPageOf(name: string, start: () => Promise<PageServer>): void
     }
   });
 
-  browserTest(`${name}: nothing goes beyond the side of a screen that is 320 wide`, async () => {
+  browserTest(`${name}: nothing exceeds the width of a screen of 320 pixels`, async () => {
     const { server, addresses } = await viewsOf(start);
     await using _ = server;
     for (const address of addresses) {
@@ -44,7 +44,7 @@ export function testPageOf(name: string, start: () => Promise<PageServer>): void
     }
   });
 
-  browserTest(`${name}: the tab key reaches every control, and shows where it is`, async () => {
+  browserTest(`${name}: the tab key reaches every control, and the focus is visible`, async () => {
     const { server, addresses } = await viewsOf(start);
     await using _ = server;
     for (const address of addresses) {

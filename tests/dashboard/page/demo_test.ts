@@ -82,7 +82,7 @@ for (const [runtime, command] of Object.entries(commands)) {
 }
 
 for (const [runtime, command] of Object.entries(commands)) {
-  Deno.test(`demo on ${runtime}: a port that is in use is reported in one line`, async () => {
+  Deno.test(`demo on ${runtime}: a port in use is reported in one line`, async () => {
     using folder = new Project();
     const [file, ...args] = await command(folder);
     using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });

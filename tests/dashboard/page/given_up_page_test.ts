@@ -90,7 +90,7 @@ browserTest("page: given-up items are listed with their errors, newest first", a
   ]);
 });
 
-browserTest("page: one item, a group and all are redriven, at a rate", async () => {
+browserTest("page: an item, a group and all items can be redriven, at a rate", async () => {
   await using server = serve();
   server.matched = { failing: 0, others: 990 };
   await using visitor = await at(server);
@@ -117,7 +117,7 @@ browserTest("page: one item, a group and all are redriven, at a rate", async () 
   ]);
 });
 
-browserTest("page: a discard asks first", async () => {
+browserTest("page: a discard asks for confirmation", async () => {
   await using server = serve();
   server.matched = { failing: 0, others: 1 };
   await using visitor = await at(server);
@@ -132,7 +132,7 @@ browserTest("page: a discard asks first", async () => {
   assertEquals(server.posted.map(({ body }) => body), [{ search: "" }]);
 });
 
-browserTest("page: a redrive is shown while it runs, and stopped", async () => {
+browserTest("page: a redrive is shown while it runs, and can be stopped", async () => {
   await using server = serve({ redrive: { redriven: 20, left: 1184, running: true, rate: 5 } });
   await using visitor = await at(server);
   const errors = visitor.section("Redrive");

@@ -79,7 +79,7 @@ browserTest("list: a verdict and a part of a name filter the list, and both are 
   assertEquals((await names(visitor)).length, 50);
 });
 
-browserTest("list: the way back from a queue leads to the list as it was filtered", async () => {
+browserTest("list: going back from a queue restores the filtered list", async () => {
   await using server = new FakeServer(fifty());
   await using visitor = await visit(`${server.url}#/?verdict=failing`);
   await visitor.page.getByRole("link", { name: "webhooks-2", exact: true }).click();
@@ -89,7 +89,7 @@ browserTest("list: the way back from a queue leads to the list as it was filtere
   await visitor.sees("4 of 50 queues, worst first");
 });
 
-browserTest("list: the filters are reached and used with the keyboard", async () => {
+browserTest("list: the filters can be reached and used with the keyboard", async () => {
   await using server = new FakeServer(fifty());
   await using visitor = await visit(server.url);
   await total(visitor, "1 paused").focus();
@@ -165,7 +165,7 @@ browserTest("list: empty and blank keys, and names with spaces, can be seen and 
   assertEquals(server.posted.at(-1)!.body, { key: "" });
 });
 
-browserTest("list: what users did is listed, and on the page of a queue only what concerns it", async () => {
+browserTest("list: acts of users are listed, and the page of a queue lists only its own", async () => {
   await using server = new FakeServer(badNight());
   await using visitor = await visit(server.url);
   const list = visitor.section("Audit list");
@@ -190,7 +190,7 @@ browserTest("list: what users did is listed, and on the page of a queue only wha
   assertEquals(await rows.locator("th").allInnerTexts(), ["It failed.", "Reloaded."]);
 });
 
-browserTest("list: a pause of any length is asked for, shown with its rest, and ended early", async () => {
+browserTest("list: a pause can have any length, shows its remaining time, and can be ended early", async () => {
   await using server = new FakeServer([queueOf("images")]);
   await using visitor = await visit(`${server.url}#/queues/images`);
   await visitor.page.getByLabel("Pause duration", { exact: true }).fill("soon");
@@ -215,7 +215,7 @@ browserTest("list: a pause of any length is asked for, shown with its rest, and 
   await visitor.button("Resume throttle").waitFor();
 });
 
-browserTest("list: a page beyond the bound of open pages says so, and gets its turn", async () => {
+browserTest("list: a page beyond the maximum of open pages says so, and gets its turn", async () => {
   await using server = new FakeServer(badNight());
   server.tooMany = "Too many pages are open.";
   await using visitor = await visit(server.url, { failures: /status of 503/ });

@@ -17,7 +17,7 @@ testAccessibilityOf("page", startServer);
 
 const keysIn = (visitor: Visitor, section: string) => visitor.section(section).locator(".key").allInnerTexts();
 
-browserTest("page: it says in one sentence what is worst, and in the title", async () => {
+browserTest("page: the worst problem is described in one sentence, and in the title", async () => {
   await using server = new FakeServer(badNight());
   await using visitor = await visit(server.url);
   await visitor.sees("invoices is stuck: Every attempt of the last 4 min failed");
@@ -28,7 +28,7 @@ browserTest("page: it says in one sentence what is worst, and in the title", asy
 });
 
 browserTest(
-  "page: a row is written as the product writes numbers and times, and follows what the server says",
+  "page: a row formats numbers and times like the rest of the product, and follows the server",
   async () => {
     await using server = new FakeServer([outage()]);
     await using visitor = await visit(server.url);
@@ -60,7 +60,7 @@ browserTest("page: a queue shows how many items were given up for each reason", 
   assertEquals(await visitor.page.getByText("Given up: terminal").count(), 0);
 });
 
-browserTest("page: a verdict links to what to do, in the list and on the page of a queue", async () => {
+browserTest("page: a verdict links to the guide, in the list and on the page of a queue", async () => {
   const guide = "https://docs.example/operate.md#the-backend-is-down";
   await using server = new FakeServer([{ ...outage(), guide }, queueOf("images")]);
   await using visitor = await visit(server.url);
@@ -72,7 +72,7 @@ browserTest("page: a verdict links to what to do, in the list and on the page of
   assertEquals(await link.getAttribute("href"), queueOf("images").guide);
 });
 
-browserTest("page: a verdict names the section that says what to do if the docs have no address", async () => {
+browserTest("page: a verdict names the section of the guide if the docs have no address", async () => {
   const guide = "docs/operate.md#the-backend-is-down";
   await using server = new FakeServer([{ ...outage(), guide }]);
   await using visitor = await visit(server.url);
@@ -80,7 +80,7 @@ browserTest("page: a verdict names the section that says what to do if the docs 
   assertEquals(await visitor.page.getByRole("link", { name: "What to do" }).count(), 0);
 });
 
-browserTest("page: a queue is opened and left, by its link and the back button", async () => {
+browserTest("page: a queue is opened and left by its link and the Back button", async () => {
   await using server = new FakeServer(badNight());
   await using visitor = await visit(server.url);
   await visitor.row("webhooks").getByRole("link", { name: "webhooks" }).click();
@@ -94,7 +94,7 @@ browserTest("page: a queue is opened and left, by its link and the back button",
   await visitor.sees("No queue has this name.");
 });
 
-browserTest("page: what fails is shown with its error, attempt, when it is due, and what decided that", async () => {
+browserTest("page: failing items are shown with error, attempt, due time, and the deciding limiter", async () => {
   await using server = new FakeServer([poison()]);
   await using visitor = await visit(`${server.url}#/queues/webhooks`);
   const row = visitor.section("Failing items").locator("tbody tr");
@@ -111,7 +111,7 @@ browserTest("page: what fails is shown with its error, attempt, when it is due, 
 });
 
 browserTest(
-  "page: latencies of waiting and work are a table, which says the period and whose items they are",
+  "page: a table shows the latencies of waiting and work, for which period, and for whose items",
   async () => {
     const none = { count: 0, p50: null, p90: null, p99: null };
     const queue = queueOf("images", {
@@ -131,7 +131,7 @@ browserTest(
   },
 );
 
-browserTest("page: the chart can be read as a table", async () => {
+browserTest("page: the chart has a table as an alternative", async () => {
   await using server = new FakeServer([outage()]);
   await using visitor = await visit(`${server.url}#/queues/invoices`);
   await visitor.page.getByText("Show as a table").click();
@@ -150,7 +150,7 @@ const HOSTILE = [
   `"'>&lt;`,
 ];
 
-browserTest("page: hostile names, keys, errors and reasons are text", async () => {
+browserTest("page: hostile names, keys, errors and reasons are shown as text", async () => {
   const hostile = (text: string): QueueDetails => ({
     ...poison(),
     reason: text,
@@ -191,7 +191,7 @@ browserTest("page: hostile names, keys, errors and reasons are text", async () =
   }
 });
 
-browserTest("page: lists hold still while somebody points at them, or has the focus in them", async () => {
+browserTest("page: lists do not move while the pointer or the focus is in them", async () => {
   const items = ["a", "b", "c"].map((key) => ({ key, dueInMs: 1000, priority: 0 }));
   await using server = new FakeServer([queueOf("images", { delayedItems: items })]);
   await using visitor = await visit(`${server.url}#/queues/images`);
@@ -221,7 +221,7 @@ browserTest("page: lists hold still while somebody points at them, or has the fo
   assertEquals(await keysIn(visitor, "Delayed items"), ["a", "b", "c"]);
 });
 
-browserTest("page: queues keep their places under the pointer, and their numbers go on", async () => {
+browserTest("page: queues keep their places under the pointer, and their numbers are updated", async () => {
   await using server = new FakeServer([queueOf("images"), queueOf("invoices")]);
   await using visitor = await visit(server.url);
   const names = () => visitor.page.locator(".card h2").allInnerTexts();
@@ -235,26 +235,29 @@ browserTest("page: queues keep their places under the pointer, and their numbers
   assertEquals(await names(), ["invoices", "images"]);
 });
 
-browserTest("page: after three seconds without news it says so, and goes on once there is some", async () => {
-  await using server = new FakeServer(badNight());
-  await using visitor = await visit(server.url, { hasHandClock: true });
-  await visitor.sees("live");
-  server.isSilent = true;
-  const { page } = visitor;
-  await page.clock.runFor(4000);
-  await visitor.sees(
-    /^No update for \d s\. Showing data from \d\d:\d\d:05\.$/,
-  );
-  await visitor.sees("reconnecting");
-  assertEquals(await page.locator(".stale").count(), 1);
-  assertEquals(await page.locator("[aria-live]").first().textContent(), "No data from the server.");
-  assertEquals(await visitor.offences(), []);
-  server.isSilent = false;
-  await visitor.sees("live");
-  assertEquals(await page.locator(".stale").count(), 0);
-});
+browserTest(
+  "page: after three seconds without data, the page says so, and it continues once there is some",
+  async () => {
+    await using server = new FakeServer(badNight());
+    await using visitor = await visit(server.url, { hasHandClock: true });
+    await visitor.sees("live");
+    server.isSilent = true;
+    const { page } = visitor;
+    await page.clock.runFor(4000);
+    await visitor.sees(
+      /^No update for \d s\. Showing data from \d\d:\d\d:05\.$/,
+    );
+    await visitor.sees("reconnecting");
+    assertEquals(await page.locator(".stale").count(), 1);
+    assertEquals(await page.locator("[aria-live]").first().textContent(), "No data from the server.");
+    assertEquals(await visitor.offences(), []);
+    server.isSilent = false;
+    await visitor.sees("live");
+    assertEquals(await page.locator(".stale").count(), 0);
+  },
+);
 
-browserTest("page: a server that restarts is picked up again", async () => {
+browserTest("page: the page reconnects to a server that restarts", async () => {
   await using server = new FakeServer(badNight());
   await using visitor = await visit(server.url, { failures: /net::ERR_/ });
   await visitor.sees("live");
@@ -276,7 +279,7 @@ browserTest("page: a change of verdict is announced to screen readers, once", as
   await spoken.filter({ hasText: "invoices is stuck: Every attempt" }).waitFor({ state: "attached" });
 });
 
-browserTest("page: who may only look is shown no control", async () => {
+browserTest("page: a viewer without control sees no controls", async () => {
   await using server = new FakeServer(badNight());
   server.mayControl = false;
   await using visitor = await visit(`${server.url}#/queues/invoices`);
@@ -286,7 +289,7 @@ browserTest("page: who may only look is shown no control", async () => {
   assertEquals(await visitor.button(/^(Retry|Take back|Set|Pause|Resume|Preview reload)/).count(), 0);
 });
 
-browserTest("page: each control posts what it is for, and the result is shown", async () => {
+browserTest("page: each control sends its request, and the result is shown", async () => {
   await using server = new FakeServer([outage()]);
   await using visitor = await visit(`${server.url}#/queues/invoices`);
   const { page } = visitor;
@@ -322,7 +325,7 @@ browserTest("page: each control posts what it is for, and the result is shown", 
   await visitor.sees("Limits new attempts; running attempts continue.");
 });
 
-browserTest("page: what is written in a field stays, whatever the server says meanwhile", async () => {
+browserTest("page: text in a field stays, whatever the server sends meanwhile", async () => {
   await using server = new FakeServer([outage()]);
   await using visitor = await visit(`${server.url}#/queues/invoices`);
   const field = visitor.page.getByLabel("Concurrency");
@@ -336,7 +339,7 @@ browserTest("page: what is written in a field stays, whatever the server says me
 });
 
 browserTest(
-  "page: searching asks the server once somebody has written, and acts on all that is found after asking",
+  "page: a search asks the server after typing, and acts on all matches after a question",
   async () => {
     await using server = new FakeServer([outage()]);
     await using visitor = await visit(`${server.url}#/queues/invoices`, { hasHandClock: true });
@@ -373,7 +376,7 @@ browserTest(
 );
 
 browserTest(
-  "page: what fails is retried without what only waits, and the question says how many are which",
+  "page: failing items are retried without waiting ones, and the question has both numbers",
   async () => {
     await using server = new FakeServer([outage()]);
     await using visitor = await visit(`${server.url}#/queues/invoices`);
@@ -408,7 +411,7 @@ browserTest(
   },
 );
 
-browserTest("page: errors are grouped, and a group is shown, retried or taken back", async () => {
+browserTest("page: errors are grouped, and a group can be shown, retried or taken back", async () => {
   await using server = new FakeServer([outage()]);
   await using visitor = await visit(`${server.url}#/queues/invoices`);
   const errors = visitor.section("Errors");
@@ -438,7 +441,7 @@ browserTest("page: an abandoned handler is marked, with the time since its timeo
   assertEquals(await visitor.figure("Abandoned"), "2");
 });
 
-browserTest("page: where more are delayed in a shared queue than a search looks at, it says so", async () => {
+browserTest("page: if more items are delayed in a shared queue than a search checks, the page says so", async () => {
   await using server = new FakeServer([{ ...outage(), engine: "sqlite", matching: 1040 }]);
   await using visitor = await visit(`${server.url}#/queues/invoices`);
   const { page } = visitor;
@@ -457,7 +460,7 @@ browserTest("page: a refusal is shown in the server's words", async () => {
   await visitor.sees("You may not control this.", visitor.result());
 });
 
-browserTest("page: a question asked of a process that has ended steers nothing in the next one", async () => {
+browserTest("page: a confirmation for a process that has ended affects nothing in the next one", async () => {
   await using server = new FakeServer([outage()]);
   await using visitor = await visit(`${server.url}#/queues/invoices`, { failures: /status of 409/ });
   await visitor.button("Take back all delayed items…").click();
@@ -471,7 +474,7 @@ browserTest("page: a question asked of a process that has ended steers nothing i
   await visitor.sees("This page showed a process that has ended.", visitor.result());
 });
 
-browserTest("page: a config is put in force once its changes were seen", async () => {
+browserTest("page: a config is put in force after its changes were shown", async () => {
   await using server = new FakeServer(badNight());
   const changes = [
     { path: "/queues/images/concurrency", old: 10, new: 4, inForce: "now" as const },

@@ -73,7 +73,7 @@ async function startServer(): Promise<PageServer> {
 testPageOf("page of the server", startServer);
 if (EVERY) testAccessibilityOf("page of the server", startServer);
 
-browserTest("page of the server: what fails is found, retried, and taken back", async () => {
+browserTest("page of the server: failing items are found, retried, and taken back", async () => {
   await using served = new Served();
   await served.work("bad/1", "bad/2", "good/1");
   await using visitor = await served.visit();
@@ -95,7 +95,7 @@ browserTest("page of the server: what fails is found, retried, and taken back", 
   assertEquals(served.queue.snapshot().delayedItems.map(({ item }) => item), ["bad/1"]);
 });
 
-browserTest("page of the server: what fails is retried by its error, and what only waits is left alone", async () => {
+browserTest("page of the server: failing items are retried by error, and waiting items are left alone", async () => {
   await using served = new Served();
   await served.work("bad/1", "bad/2");
   for (let i = 0; i < 50; i++) served.queue.addAfter(`later/${i}`, "1h");
@@ -113,7 +113,7 @@ browserTest("page of the server: what fails is retried by its error, and what on
   assertEquals([served.taken, served.queue.delayed], [["bad/1", "bad/2", "bad/1", "bad/2"], 52]);
 });
 
-browserTest("page of the server: pause, workers, throttle and its pause are what they say", async () => {
+browserTest("page of the server: the controls for pausing, the workers, the throttle and its pause work", async () => {
   await using served = new Served();
   await using visitor = await served.visit();
   const { page } = visitor;
@@ -150,7 +150,7 @@ browserTest("page of the server: pause, workers, throttle and its pause are what
 });
 
 browserTest(
-  "page of the server: a config is put in force from its file, and refused with what is wrong in it",
+  "page of the server: a config is reloaded from its file, and refused with its problems",
   async () => {
     await using served = new Served();
     await using visitor = await visit(served.url, { failures: /status of 422/ });
@@ -168,13 +168,13 @@ browserTest(
   },
 );
 
-browserTest("page of the server: a queue that is not shown is called so", async () => {
+browserTest("page of the server: a queue that is not shown is reported as such", async () => {
   await using served = new Served();
   await using visitor = await visit(`${served.url}#/queues/nowhere`, { failures: /status of 404/ });
   await visitor.sees("No queue has this name.");
 });
 
-browserTest("page of the server: who may not look any more sees that, without a reload", async () => {
+browserTest("page of the server: a viewer who loses access sees that, without a reload", async () => {
   await using served = new Served();
   await using visitor = await visit(served.url, { failures: /status of 403/ });
   await visitor.sees("images");

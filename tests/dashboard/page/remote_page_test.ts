@@ -14,7 +14,7 @@ import { browserTest, visit } from "./visitor.ts";
 
 if (hasChromium) {
   for (const test of [onRedis, inFile]) {
-    test("page: what fails is shown with its error, tried now, paused and taken back", async (place) => {
+    test("page: failing items are shown with their errors, retried, paused and taken back", async (place) => {
       const name = uniqueName("images");
       const limiter = { type: "exponential", baseDelay: "1h", maxDelay: "1h" } as const;
       await using shown = place.open({ name, limiter });

@@ -96,7 +96,7 @@ browserTest("page: the list has each throttle with its state and its queues, and
   await section.waitFor({ state: "detached" });
 });
 
-browserTest("page: a queue shows its throttles, what is in them, and who shares them", async () => {
+browserTest("page: a queue shows its throttles, their parts, and the queues that share them", async () => {
   const both: ThrottleRow = {
     ...SLOTS,
     name: null,
@@ -120,7 +120,7 @@ browserTest("page: a queue shows its throttles, what is in them, and who shares 
   await visitor.sees("No known throttle", limits);
 });
 
-browserTest("page: the limit of a throttle is set, and the hint says how far that goes", async () => {
+browserTest("page: the limit of a throttle can be set, and the hint says which queues it affects", async () => {
   await using server = serve();
   await using visitor = await visit(`${server.url}#/queues/uploads`);
   const field = visitor.page.getByLabel("Throttle limit");
@@ -165,7 +165,7 @@ browserTest("page: a group that floods the queue is paused from its own row", as
 });
 
 browserTest(
-  "page: a group is paused for a time, and there is no control without groups or without access",
+  "page: a group can be paused for a time, and there is no control without groups or without access",
   async () => {
     await using server = serve();
     await using visitor = await visit(`${server.url}#/queues/uploads`);
@@ -190,7 +190,7 @@ browserTest(
   },
 );
 
-browserTest("page: the list shows how many items are blocked, only if some are", async () => {
+browserTest("page: the list shows the number of blocked items only if there are some", async () => {
   const { counts } = queueOf("uploads");
   await using server = serve({ counts: { ...counts, blocked: 4823 } });
   await using visitor = await visit(server.url);
@@ -240,7 +240,7 @@ class Served implements AsyncDisposable {
 }
 
 browserTest(
-  "page of the server: an open breaker is the reason, and its options in force are those of a reload",
+  "page of the server: an open breaker is the reason, and a reload changes its displayed options",
   async () => {
     await using served = new Served();
     const { queue } = served.queues["orders"]!;

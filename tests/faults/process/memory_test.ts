@@ -17,7 +17,7 @@ function run(script: string): Promise<[Runtime, string[]][]> {
   return Promise.all(runtimes.map(async (runtime) => [runtime, await runScript(runtime, url)]));
 }
 
-Deno.test("400,000 keys go through one queue, and the heap is as it was before", async () => {
+Deno.test("400,000 keys pass through a queue, and the heap returns to its earlier size", async () => {
   for (const [runtime, lines] of await run("many_keys.ts")) {
     const [handled, growth, left] = lines.map(Number);
     assertEquals([handled, left], [400_000, 0]);
@@ -25,14 +25,14 @@ Deno.test("400,000 keys go through one queue, and the heap is as it was before",
   }
 });
 
-Deno.test("queues through which many keys went and that are never empty keep none of them", async () => {
+Deno.test("queues that are never empty keep none of the many keys that passed through them", async () => {
   for (const [runtime, [growth, ready]] of await run("never_empty.ts")) {
     assertEquals(ready, Array(4).fill("0,0,1,1").join());
     assert(Number(growth) < FLAT, `${growth} bytes more on ${runtime}`);
   }
 });
 
-Deno.test("a queue whose delays have all ended gives back the memory that they took", async () => {
+Deno.test("a queue whose delays have all ended frees their memory", async () => {
   for (const [runtime, [growth, left]] of await run("emptied.ts")) {
     assertEquals(left, "0,0,0,0,0,0");
     assert(Number(growth) < FLAT, `${growth} bytes more on ${runtime}`);
@@ -43,7 +43,7 @@ Deno.test("an item that was taken is not kept in memory", async () => {
   for (const [runtime, lines] of await run("garbage.ts")) assertEquals(lines, ["7 things kept"], runtime);
 });
 
-Deno.test("a failing item keeps no more of a long error message than is shown", async () => {
+Deno.test("a failing item keeps only the part of a long error message that is shown", async () => {
   for (const [runtime, [growth, failing]] of await run("long_errors.ts")) {
     assertEquals(failing, "50");
     assert(Number(growth) < FLAT, `${growth} bytes more on ${runtime}`);
@@ -74,7 +74,7 @@ Deno.test("rule 14: a fair discipline keeps nothing of 100,000 groups that came 
   }
 });
 
-Deno.test("rule 16: nothing is kept of documents that were in force, but the names", async () => {
+Deno.test("rule 16: only the names of earlier documents are kept", async () => {
   for (const [runtime, [growth, areFew]] of await run("reloads.ts")) {
     assertEquals(areFew, "true", `few of the limiters are left on ${runtime}`);
     assert(Number(growth) < FLAT, `${growth} bytes more on ${runtime}`);

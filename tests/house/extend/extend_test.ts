@@ -107,7 +107,7 @@ Deno.test("extend: without the lines in lists and types, the type checker names 
   assertNamed("lists", await trial.check("packages/sqlite/mod.ts", ...tests));
 });
 
-Deno.test("extend: without the entries that lists and types require, the type checker names them", async (t) => {
+Deno.test("extend: without the entries that lists and types require, the type checker names the missing entries", async (t) => {
   trial.follow("entries");
   const result = await trial.check(...MODULES, ...CHECKED);
   assertNamed("entries", result);

@@ -12,7 +12,7 @@ const PATCHES = { verb: "patch", resource: "configmaps" } as const;
 const reference = (name: string, uid: string) => ({ apiVersion: "v1", kind: "ConfigMap", name, uid, controller: true });
 const wanted = (name: string, data = {}) => ({ metadata: { namespace: "default", name }, data });
 
-Deno.test("applying the same value twice sends one request, until somebody changes the object", async () => {
+Deno.test("applying the same value twice sends one request, until another program changes the object", async () => {
   using _time = new FakeTime();
   const cluster = fakeCluster();
   await using started = startCache(cluster);
@@ -40,7 +40,7 @@ Deno.test("applying the same value twice sends one request, until somebody chang
   assertEquals(cache.size, 1);
 });
 
-Deno.test("a new process sends nothing for a value that an earlier one applied, unless somebody changed it", async () => {
+Deno.test("a new process sends nothing for a value that an earlier one applied, unless another program changed it", async () => {
   using _time = new FakeTime();
   const cluster = fakeCluster();
   const owner = cluster.create(configMap("owner"));

@@ -83,7 +83,7 @@ for (const code of [undefined, 422]) {
   });
 }
 
-Deno.test("errors of functions of the program are reported, and the objects are there", async () => {
+Deno.test("errors of the program's functions are reported, and the objects are in the cache", async () => {
   using _time = new FakeTime();
   const cluster = fakeCluster();
   cluster.create(configMap("a"));

@@ -38,7 +38,7 @@ Deno.test("a watch lives for five to ten minutes, and nothing is lost when it be
   assertEquals(opened >= 5 - 1 && opened <= 10 + 1, true, `${opened} in fifty minutes`);
 });
 
-Deno.test("a watch without a bookmark is on a connection that lets nothing pass", async () => {
+Deno.test("a watch that gets no bookmark is on a broken connection", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster();
   await using started = startCache(cluster);
@@ -78,7 +78,7 @@ for (const code of [401, 403, 429, 503, 504]) {
   });
 }
 
-Deno.test("a cache lists pages if the server takes a list by a watch for a usual watch", async () => {
+Deno.test("a cache lists pages if the server treats a list by a watch as an ordinary watch", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster();
   cluster.create(configMap("a"));
@@ -148,7 +148,7 @@ Deno.test("a watch that ends at once is opened again with a delay", async () => 
   await until(time, () => started.cache.size === 1, { within: 1100 });
 });
 
-Deno.test("after a gap, a cache tells what was changed and deleted, with the last objects", async () => {
+Deno.test("after a gap, a cache reports changed and deleted objects, with the last objects", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster();
   for (const name of ["same", "changed", "deleted", "again"]) cluster.create(configMap(name, { x: "1" }));
@@ -259,7 +259,7 @@ Deno.test("a cache waits for its kind, and follows a kind that is deleted and de
   assertEquals(started.cache.size, cluster.list("example.dev/v1", "Website").length);
 });
 
-Deno.test("a cache says which permission is missing, and goes on when it is granted", async () => {
+Deno.test("a cache reports which permission is missing, and continues when it is granted", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster();
   const allow = cluster.denyAccess("watch", "configmaps");
@@ -294,7 +294,7 @@ Deno.test("several namespaces are several lists in one cache", async () => {
   assertEquals(started.told.slice(2), ["delete kube-system/a"]);
 });
 
-Deno.test("a cache tells every object from time to time", async () => {
+Deno.test("a cache reports every object again from time to time", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster();
   cluster.create(configMap("a"));
@@ -330,7 +330,7 @@ Deno.test("a cache asks for credentials that can't be got at most every five to 
   assertEquals(started.errors[0], "the login has expired");
 });
 
-Deno.test("after its client was closed, a cache tries without haste", async () => {
+Deno.test("after its client was closed, a cache retries slowly", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster();
   await using started = startCache(cluster);

@@ -11,7 +11,7 @@ import { configMap, startCache } from "./started_cache.ts";
 const wanted = (name: string, data = {}) => ({ metadata: { namespace: "default", name }, data });
 const attempt = { controller: {}, key: "default/a", signal: new AbortController().signal, check: undefined };
 
-Deno.test("the answer to a write is in the cache when the write resolves, and is told once", async () => {
+Deno.test("the answer to a write is in the cache when the write resolves, and is reported once", async () => {
   using _time = new FakeTime();
   const cluster = fakeCluster();
   await using started = startCache(cluster);
@@ -31,7 +31,7 @@ Deno.test("the answer to a write is in the cache when the write resolves, and is
   assertEquals(told, ["add default/a", "update default/a", `add default/${name}`, "delete default/a"]);
 });
 
-Deno.test("an object that somebody deleted during a write is not brought back by its answer", async () => {
+Deno.test("an object that another program deleted during a write is not brought back by the answer", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster({ latency: 1000 });
   cluster.create(configMap("a"));
@@ -70,7 +70,7 @@ Deno.test("an object that this process deleted is not brought back by a watch th
   assertEquals(told, ["add default/a", "delete default/a", "add default/b"]);
 });
 
-Deno.test("a list keeps answers that came after it began and are newer, and nothing else", async () => {
+Deno.test("a list replaces everything except newer answers that came after it began", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster();
   for (const name of ["old", "removed"]) cluster.create(configMap(name));
@@ -100,7 +100,7 @@ Deno.test("a list keeps answers that came after it began and are newer, and noth
   assertEquals(cache.list(), [created]);
 });
 
-Deno.test("an object that was deleted and created again is told as deleted and added", async () => {
+Deno.test("an object that was deleted and created again is reported as deleted and added", async () => {
   using _time = new FakeTime();
   const cluster = fakeCluster();
   cluster.create(configMap("a", { x: "1" }));
@@ -149,7 +149,7 @@ Deno.test("a write to an object that is gone removes it from the cache, but not 
   assertEquals(cache.list().map(({ metadata: { name } }) => name), ["left"]);
 });
 
-Deno.test("deleting an object sends its uid, and an object that is gone is deleted", async () => {
+Deno.test("deleting an object sends its uid, and deleting an object that is gone succeeds", async () => {
   using _time = new FakeTime();
   const cluster = fakeCluster();
   cluster.create(configMap("a"));
@@ -213,7 +213,7 @@ Deno.test("a change says which attempt made it, also if the watch was faster tha
   assertEquals(changes.length, 1);
 });
 
-Deno.test("a change of somebody else during a write of an attempt is told as theirs when the write has ended", async () => {
+Deno.test("a change by another program during a write of an attempt is reported as such when the write has ended", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster({ latency: 100 });
   cluster.create(configMap("a"));

@@ -20,7 +20,7 @@ function bearer(token: string): Record<string, string> {
 
 const base64 = (text: string) => btoa(text);
 
-Deno.test("credentials: a token, a password, or nothing", async () => {
+Deno.test("credentials: requests have a token, a password, or neither", async () => {
   assertEquals(await credentialsOf({ token: "t" }).headers(), bearer("t"));
   assertEquals(await credentialsOf({ username: "a", password: "b:c" }).headers(), { authorization: "Basic YTpiOmM=" });
   assertEquals(await credentialsOf({ username: "a", token: "t" }).headers(), bearer("t"));
@@ -110,7 +110,7 @@ Deno.test("exec: a command's token is used until it expires, or the server refus
   assertEquals(login.runs, [info, info, info]);
 });
 
-Deno.test("exec: a command may print a certificate, and be told the cluster", async () => {
+Deno.test("exec: a command may print a certificate, and receive the cluster", async () => {
   using login = new Login();
   login.print({ clientCertificateData: "cert", clientKeyData: "key" }, V1BETA1);
   const exec = { ...login.exec, apiVersion: V1BETA1, provideClusterInfo: true };
@@ -125,7 +125,7 @@ Deno.test("exec: a command may print a certificate, and be told the cluster", as
   ]);
 });
 
-Deno.test("exec: a failure says which command, why, and the hint, and the command runs again", async () => {
+Deno.test("exec: a failure shows the command, the reason and the hint, and the command runs again", async () => {
   using login = new Login();
   const fails = async (exec: ExecConfig, ...parts: string[]) => {
     const error = await assertRejects(() => credentialsOf({ exec }).headers(), Error, "Cannot get credentials from");

@@ -311,7 +311,7 @@ Deno.test("a watch ends soon after a proxy has lost the server, and stays open w
   assertEquals(server.requests.length, length);
 });
 
-Deno.test("a request that times out ends the watches that were silent as long", async () => {
+Deno.test("a request that times out ends the watches that were silent for as long", async () => {
   using time = new FakeTime();
   let write: (text: string) => void;
   await using server = await ApiServer.start((request, response) => {
@@ -334,7 +334,7 @@ Deno.test("a request that times out ends the watches that were silent as long", 
   await chunks.return!();
 });
 
-Deno.test("a watch that times out ends no other one: only its list may be slow", async () => {
+Deno.test("a watch that times out doesn't end other watches, because perhaps only its list is slow", async () => {
   using time = new FakeTime();
   const writes: ((text: string) => void)[] = [];
   await using server = await ApiServer.start((request, response) => {

@@ -17,7 +17,7 @@ function configOf(name: string, cluster: object = {}, user: object = {}): Record
   };
 }
 
-Deno.test("kubeconfig: the current context, or the given one", () => {
+Deno.test("kubeconfig: the current context is used, unless another one is given", () => {
   using files = new Files();
   const [a, b] = [configOf("a"), configOf("b")] as [Record<string, unknown[]>, Record<string, unknown[]>];
   const lists = ["clusters", "users", "contexts"].map((list) => [list, [...a[list]!, ...b[list]!]]);

@@ -100,7 +100,7 @@ Deno.test("the holder stops if another process holds the lease", async () => {
   assertEquals(holderIn(cluster), "b");
 });
 
-Deno.test("a change of somebody else to the lease doesn't end it", async () => {
+Deno.test("a change to the lease by another program doesn't end it", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster();
   const a = leaseOf(cluster, "a");
@@ -210,7 +210,7 @@ Deno.test("a manager that loses its lease aborts its attempts, sends no more of 
   assertEquals(reasons, ["WQ_LEASE_LOST", "WQ_LEASE_LOST"]);
 });
 
-Deno.test("giving a lease back ends when others can take it anyway, however busy the server is", async () => {
+Deno.test("an attempt to give a lease back ends once others can take the lease anyway, however busy the server is", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster();
   const a = leaseOf(cluster, "a");

@@ -79,7 +79,7 @@ Deno.test("a failed attempt is repeated without a limit, and a change ends the d
   assertEquals(attempts.at(-1), count + 1);
 });
 
-Deno.test("an attempt that writes and fails is repeated after its delay, and one that succeeds at once", async () => {
+Deno.test("an attempt that writes and fails is repeated after its delay, and one that writes and succeeds, at once", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster();
   cluster.create(configMap("a"));
@@ -101,7 +101,7 @@ Deno.test("an attempt that writes and fails is repeated after its delay, and one
   assertEquals(attempts, before);
 });
 
-Deno.test("a write by another cache of the kind is the attempt's own, and its answer is in all caches", async () => {
+Deno.test("a write by another cache of the kind counts as the attempt's own, and its answer is in all caches", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster();
   cluster.create(configMap("a"));

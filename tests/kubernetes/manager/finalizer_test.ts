@@ -14,7 +14,7 @@ const held = (name: string, finalizers: string[], labels = {}) => ({
 });
 const finalizersOf = (object: ConfigMap | undefined) => object?.metadata.finalizers;
 
-Deno.test("a finalizer is there before the first attempt, and is removed after the cleanup, and others stay", async () => {
+Deno.test("a finalizer is added before the first attempt and removed after the cleanup, and other finalizers stay", async () => {
   using _time = new FakeTime();
   const cluster = fakeCluster();
   const read = () => cluster.get<ConfigMap>("v1", "ConfigMap", "default/a");
@@ -96,7 +96,7 @@ Deno.test("if the label of an object is removed, its cleanup is done, and its fi
   assertEquals(started.configMaps.size, 0);
 });
 
-Deno.test("an object whose label is there again is not cleaned up, even if the watch is late", async () => {
+Deno.test("an object that has its label again is not cleaned up, even if the watch is late", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster();
   const object = configMap("a", {}, { app: "shop" });

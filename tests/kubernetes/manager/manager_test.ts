@@ -38,7 +38,7 @@ Deno.test("run rejects if a permission for a first list is missing for two minut
   await rejected;
 });
 
-Deno.test("run waits longer for a kind that isn't defined, and goes on if a permission is granted in time", async () => {
+Deno.test("run waits longer for a kind that isn't defined, and continues if a permission is granted in time", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster();
   const allow = cluster.denyAccess("watch", "secrets");
@@ -138,7 +138,7 @@ Deno.test("a process is alive while it runs, and ready while its caches are up t
   assertEquals(answerOf(caches, "/metrics").status, 404);
 });
 
-Deno.test("metrics tell the results of attempts, restarts of watches, and sizes of caches", async () => {
+Deno.test("metrics show the results of attempts, restarts of watches, and sizes of caches", async () => {
   using time = new FakeTime();
   const { InMemoryMetrics } = await import("@workqueue/core");
   const cluster = fakeCluster();

@@ -98,7 +98,7 @@ onEachRuntime("a controller goes on after each fault of the network and the serv
     assertEquals(controller.of("begin").length, controller.of("end").length);
   });
 
-  await t.step("a second start does what is left, and a third one writes nothing", async () => {
+  await t.step("a second start does the remaining work, and a third one writes nothing", async () => {
     await using next = await ControllerProcess.greeter(runtime, kubeconfig, { REQUEUE: "10m" });
     await next.saw("synced");
     await untilInOrder(admin, NAMESPACE, OBJECTS, SOON);

@@ -32,7 +32,7 @@ onEachRuntime("three handovers of the lease", async (runtime, cluster, t) => {
 
   await using third = await start();
   await third.saw("synced");
-  await t.step("the leader is stopped, and goes on when another leads", async () => {
+  await t.step("the leader is stopped, and continues when another process leads", async () => {
     second.signal("SIGSTOP");
     await reaction(admin, NAMESPACE, "a-1", "second is stopped");
     second.signal("SIGCONT");

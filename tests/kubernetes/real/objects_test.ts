@@ -78,7 +78,7 @@ onEachRuntime("rights that are revoked and granted again", async (runtime, clust
     assertEquals(controller.hasEnded, false);
   });
 
-  await t.step("from the start: the controller ends, and says what it may not do", async () => {
+  await t.step("from the start: the controller ends, and names the missing permission", async () => {
     await change(admin, withoutSecrets);
     await using controller = await ControllerProcess.greeter(runtime, kubeconfig, { REQUEUE: "10m" });
     const { message } = await controller.saw("ended", 240_000);

@@ -243,7 +243,7 @@ export function apiServerSuite(name: string, connect: () => Connected | Promise<
       }
     });
 
-  test("create returns the object with what the server adds", async (place) => {
+  test("create returns the object with the fields that the server adds", async (place) => {
     const { metadata, data } = await place.create(MAPS, configMap("a", { data: { color: "red" } }));
     assertEquals([metadata.name, metadata.namespace, data], ["a", place.namespace, { color: "red" }]);
     assertMatch(metadata.uid!, /^[0-9a-f-]{36}$/);
@@ -261,7 +261,7 @@ export function apiServerSuite(name: string, connect: () => Connected | Promise<
     assertEquals(metadata.deletionTimestamp, undefined);
   });
 
-  test("create refuses what exists, a name that is not allowed, and a namespace that does not exist", async (place) => {
+  test("create refuses an existing object, an invalid name, and a namespace that does not exist", async (place) => {
     await place.create(MAPS, configMap("a"));
     const error = await assertFails(place.create(MAPS, configMap("a")), 409, "AlreadyExists");
     assertMatch(error.message, /configmaps "a" already exists$/);
@@ -377,7 +377,7 @@ export function apiServerSuite(name: string, connect: () => Connected | Promise<
     assertEquals(seen(await next()), ["DELETED", "a"]);
   });
 
-  test("list returns the objects by name, without the kind of built-in ones", async (place) => {
+  test("list returns the objects sorted by name, and omits the kind of built-in objects", async (place) => {
     for (const name of ["b", "a"]) await place.create(MAPS, configMap(name, { data: { name } }));
     const { kind, apiVersion, metadata, items } = await place.list(MAPS);
     assertEquals([kind, apiVersion], ["ConfigMapList", "v1"]);
@@ -470,7 +470,7 @@ export function apiServerSuite(name: string, connect: () => Connected | Promise<
     assertEquals(error.retryAfter, 1000);
   });
 
-  test("a watch from a version tells every change after it", async (place) => {
+  test("a watch from a version sends every later change", async (place) => {
     const { metadata } = await place.create(MAPS, configMap("a"));
     const next = await place.watch(MAPS, { resourceVersion: metadata.resourceVersion! });
     await place.create(MAPS, configMap("b", { data: { x: "1" } }));
@@ -516,7 +516,7 @@ export function apiServerSuite(name: string, connect: () => Connected | Promise<
     assertEquals([object.data, object.metadata.resourceVersion], [{ x: "2" }, off.metadata.resourceVersion]);
   });
 
-  test("a watch with initial events tells their end by a bookmark", async (place) => {
+  test("a watch with initial events marks their end with a bookmark", async (place) => {
     for (const name of ["b", "a"]) await place.create(MAPS, configMap(name));
     const query = { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan", allowWatchBookmarks: true };
     const next = await place.watch(MAPS, query);
@@ -625,7 +625,7 @@ export function apiServerSuite(name: string, connect: () => Connected | Promise<
     assertEquals([created.data, created.stringData, created.type], [{ a: "eA==", b: "eQ==" }, undefined, "Opaque"]);
   });
 
-  test("owners are complete, and at most one is the controller", async (place) => {
+  test("owners must be complete, and at most one may be the controller", async (place) => {
     const owner = { apiVersion: "v1", kind: "ConfigMap", name: "o", uid: ABSENT_UID };
     const { uid } = (await place.create(MAPS, configMap("o"))).metadata;
     const create = (ownerReferences: object[]) => place.create(MAPS, { metadata: { name: "a", ownerReferences } });
@@ -703,7 +703,7 @@ export function apiServerSuite(name: string, connect: () => Connected | Promise<
     assertEquals((await assertRejects(() => place.list(gadgets), ApiError)).status, 404);
   });
 
-  test("apply creates an object, sets its fields, and removes those that it no longer names", async (place) => {
+  test("apply creates an object, sets its fields, and removes fields that it no longer names", async (place) => {
     const created = await place.apply(
       MAPS,
       configMap("a", { metadata: { labels: { x: "1" } }, data: { a: "1", b: "2" } }),

@@ -81,7 +81,7 @@ async function endOf({ ended }: { readonly ended: Promise<string> }): Promise<st
   return await ended;
 }
 
-test("somebody else's writes take effect at once, and return frozen objects", async (cluster) => {
+test("writes by another user take effect at once, and return frozen objects", async (cluster) => {
   const created = cluster.create({ ...configMap("a"), data: { color: "red" } });
   assertEquals(cluster.get("v1", "ConfigMap", "default/a"), created);
   assertThrows(() => (created.data as { color: string }).color = "blue", TypeError);
@@ -134,7 +134,7 @@ test("requests are kept and counted", async (cluster) => {
   assertEquals([cluster.count(), cluster.count({ verb: "get" }), cluster.count(({ code }) => code === 404)], [3, 2, 1]);
 });
 
-test("objects whose owners are all gone are deleted", async (cluster) => {
+test("objects are deleted when all of their owners are deleted", async (cluster) => {
   const [one, two] = [cluster.create(greeter("one")), cluster.create(greeter("two"))];
   const mapOfOne = cluster.create(configMap("of-one", [one]));
   cluster.create(configMap("of-both", [one, two]));
@@ -177,7 +177,7 @@ test("a deletion with the policy Orphan leaves the owned objects", async (cluste
   assertEquals(cluster.get("v1", "ConfigMap", "default/m")?.metadata.ownerReferences, undefined);
 });
 
-test("a namespace goes when it is empty", async (cluster) => {
+test("a namespace is removed when it is empty", async (cluster) => {
   const namespace = cluster.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "n" } });
   const held = cluster.create(configMap("a", [], { namespace: "n", finalizers: ["example.com/a"] }));
   cluster.create(configMap("b", [], { namespace: "n" }));
@@ -251,7 +251,7 @@ timed("on a cut network nothing arrives, until the client gives up", async (clus
   cluster.client.close();
 });
 
-test("requests fail as they are told to", async (cluster) => {
+test("requests fail as configured", async (cluster) => {
   cluster.failNext({ verb: "create" }, 409, { times: 2 });
   cluster.failNext(({ name }) => name === "b", 429, { retryAfter: 60, reason: "Busy", message: "too much" });
   for (let i = 0; i < 2; i++) {
@@ -316,7 +316,7 @@ timed("a watch gets a bookmark every minute, and ends after its timeout", async 
   assertEquals([await ended, events.length], ["end", 2]);
 });
 
-test("after a compaction, a list can't continue, except at the present", async (cluster) => {
+test("a list can't continue after its version was compacted", async (cluster) => {
   for (const name of ["a", "b", "c"]) cluster.create(configMap(name));
   const page = await cluster.client.request<List>("GET", MAPS, { query: { limit: 1 } });
   cluster.compact();
@@ -340,7 +340,7 @@ test("a restored backup has the objects and versions of its time", async (cluste
   assertEquals(cluster.create(configMap("c")).metadata.resourceVersion, b.metadata.resourceVersion);
 });
 
-test("a watch from a version of before the restore tells no changes until that version is reached", async (cluster) => {
+test("a watch from a version before the restore sends no changes until the version is reached again", async (cluster) => {
   const snapshot = cluster.snapshot();
   cluster.create(configMap("a"));
   const { metadata: { resourceVersion } } = cluster.create(configMap("b"));
@@ -369,7 +369,7 @@ test("an object of a kind without generations has none", (cluster) => {
   assertEquals(cluster.patch(service, { spec: { type: "ExternalName" } }).metadata.generation, undefined);
 });
 
-test("without the feature, a watch can't begin with a list", async (cluster) => {
+test("without the option watchList, a watch can't begin with a list", async (cluster) => {
   const { ended } = watch(cluster, { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" });
   assert((await ended).includes("422 Invalid"));
 }, { watchList: false });

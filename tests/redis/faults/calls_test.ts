@@ -6,7 +6,7 @@ import { RedisServer } from "../server.ts";
 import { serverTest } from "../redis_tests.ts";
 import { countCalls, elsewhere, newQueue, open, until } from "./faults.ts";
 
-serverTest("idle processes are woken one by one: calls are as many as items", async () => {
+serverTest("idle processes are woken one by one, so there are as many calls as items", async () => {
   await using server = await RedisServer.start();
   const { name } = newQueue(server.url);
   await using producer = open(server.url, name);
@@ -30,7 +30,7 @@ serverTest("idle processes are woken one by one: calls are as many as items", as
   assertEquals([producer.errors, one.errors, two.errors], [[], [], []]);
 });
 
-serverTest("idle queues are quiet, whatever is in them", async () => {
+serverTest("idle queues make no calls, whatever they contain", async () => {
   await using server = await RedisServer.start();
   const { url } = server;
   await using stack = new AsyncDisposableStack();

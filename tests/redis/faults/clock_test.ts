@@ -69,24 +69,27 @@ function worldTest(name: string, run: (world: World) => Promise<void>): void {
 
 const entries = (...keys: string[]) => keys.map((key) => ({ key, payload: "" }));
 
-worldTest("the server's jumps forward, and no lease is over before another has passed", async (world) => {
-  const { engine } = world;
-  await engine.add(entries("a"));
-  const [a] = await world.take("holder");
-  await world.pass(AN_HOUR);
-  assertEquals(await world.take("other"), []);
-  await world.pass(LEASE / 3);
-  assertEquals(await world.take("other"), []);
-  assert(await engine.renew("holder"));
-  for (let third = 0; third < 6; third++) {
+worldTest(
+  "the server's clock jumps forward, and no lease ends before another lease duration has passed",
+  async (world) => {
+    const { engine } = world;
+    await engine.add(entries("a"));
+    const [a] = await world.take("holder");
+    await world.pass(AN_HOUR);
+    assertEquals(await world.take("other"), []);
     await world.pass(LEASE / 3);
     assertEquals(await world.take("other"), []);
     assert(await engine.renew("holder"));
-  }
-  assertEquals(await world.finish("holder", a!), true);
-});
+    for (let third = 0; third < 6; third++) {
+      await world.pass(LEASE / 3);
+      assertEquals(await world.take("other"), []);
+      assert(await engine.renew("holder"));
+    }
+    assertEquals(await world.finish("holder", a!), true);
+  },
+);
 
-worldTest("who is not heard of after a jump stalls one lease later", async (world) => {
+worldTest("after a jump, a silent process loses its items one lease later", async (world) => {
   await world.engine.add(entries("a"));
   const [a] = await world.take("holder");
   await world.pass(AN_HOUR);
@@ -101,7 +104,7 @@ worldTest("who is not heard of after a jump stalls one lease later", async (worl
   assertEquals([await world.finish("holder", a!), await world.finish("other", again!)], [false, true]);
 });
 
-worldTest("the server's jumps back, and tokens grow, the order stays, and nobody stalls", async (world) => {
+worldTest("the server's clock jumps back: tokens grow, the order stays, and no item stalls", async (world) => {
   const { engine } = world;
   await engine.add(entries("a", "b"));
   const [a] = await world.take("holder");
@@ -124,7 +127,7 @@ worldTest("the server's jumps back, and tokens grow, the order stays, and nobody
   assertEquals(await world.finish("holder", a!), true);
 });
 
-worldTest("an owner whose many items are being taken away takes none under its name", async (world) => {
+worldTest("an owner that is losing many items takes no items under its old name", async (world) => {
   const keys = Array.from({ length: 300 }, (_, i) => `key ${i}`);
   await world.engine.add(entries(...keys, ...keys.map((key) => `other ${key}`)));
   const processing = await world.take("holder", keys.length);
@@ -166,7 +169,7 @@ redisTest("clocks: the wall clock of a client jumps, and nothing changes", async
 
 for (const [name, difference] of Object.entries({ behind: -AN_HOUR, ahead: AN_HOUR })) {
   serverTest(
-    `rule 15, clocks: after a failover to a server whose clock is ${name}, leases, delays and order go on`,
+    `rule 15, clocks: after a failover to a server whose clock is ${name}, leases, delays and the order are kept`,
     async () => {
       await using first = await RedisServer.start();
       await using second = await RedisServer.start();

@@ -31,7 +31,7 @@ function lossTest(name: string, run: (room: Room) => Promise<void>, options: Par
   });
 }
 
-lossTest("what was added is there once", async ({ queue, other, errors, loseNext }) => {
+lossTest("an add whose reply was lost adds the item once", async ({ queue, other, errors, loseNext }) => {
   for (const add of [() => queue.add("a"), () => queue.addAll(["a", "b"]), () => queue.addAfter("c", "1h")]) {
     const lost = loseNext();
     await Promise.all([add(), lost]);
@@ -40,28 +40,34 @@ lossTest("what was added is there once", async ({ queue, other, errors, loseNext
   assertEquals([ready, delayed, processing, errors], [2, 1, 0, []]);
 });
 
-lossTest("addRateLimited counts once, and rejects as nobody knows", async ({ queue, other, errors, loseNext }) => {
-  const lost = loseNext();
-  const error = await assertRejects(() => queue.addRateLimited("a"), RedisConnectionError);
-  await lost;
-  assert(error.mayHaveRun);
-  assertEquals(errors, [error]);
-  assertEquals(await other.numRequeues("a"), 1);
-});
+lossTest(
+  "addRateLimited counts once, and rejects because its effect is unknown",
+  async ({ queue, other, errors, loseNext }) => {
+    const lost = loseNext();
+    const error = await assertRejects(() => queue.addRateLimited("a"), RedisConnectionError);
+    await lost;
+    assert(error.mayHaveRun);
+    assertEquals(errors, [error]);
+    assertEquals(await other.numRequeues("a"), 1);
+  },
+);
 
-lossTest("what was taken without knowing goes back to where it stood", async ({ queue, other, errors, loseNext }) => {
-  const lost = loseNext();
-  await other.addAll(["a", "b", "c"]);
-  const lease = await take(queue);
-  await lost;
-  assertEquals(lease.item, "a");
-  const { ready, processing } = await other.counts();
-  assertEquals([ready, processing], [2, 1]);
-  const others = [await take(queue), await take(queue)];
-  assertEquals(others.map(({ item }) => item), ["b", "c"]);
-  for (const each of [lease, ...others]) assert(await each.finish());
-  assertEquals(errors, []);
-});
+lossTest(
+  "an item taken without the process learning of it goes back to its place",
+  async ({ queue, other, errors, loseNext }) => {
+    const lost = loseNext();
+    await other.addAll(["a", "b", "c"]);
+    const lease = await take(queue);
+    await lost;
+    assertEquals(lease.item, "a");
+    const { ready, processing } = await other.counts();
+    assertEquals([ready, processing], [2, 1]);
+    const others = [await take(queue), await take(queue)];
+    assertEquals(others.map(({ item }) => item), ["b", "c"]);
+    for (const each of [lease, ...others]) assert(await each.finish());
+    assertEquals(errors, []);
+  },
+);
 
 const finishes: [
   name: string,
@@ -94,7 +100,7 @@ for (const [name, finish, after] of finishes) {
   );
 }
 
-lossTest("finish and take in one call: the outcome counts, and the item taken comes", async (room) => {
+lossTest("finish and take in one call: the outcome counts, and the taken item arrives", async (room) => {
   const { queue, other, errors, loseNext } = room;
   await other.addAll(["a", "b"]);
   const first = await take(queue);
@@ -108,7 +114,7 @@ lossTest("finish and take in one call: the outcome counts, and the item taken co
   assertEquals(errors, []);
 }, { limiter: { type: "exponential", baseDelay: "1h", maxDelay: "1h" } });
 
-lossTest("a lease whose renewal got no reply lasts", async ({ queue, other, errors, proxy, loseNext }) => {
+lossTest("a lease whose renewal got no reply continues", async ({ queue, other, errors, proxy, loseNext }) => {
   await other.add("a");
   const lease = await take(queue);
   await loseNext();
@@ -120,7 +126,7 @@ lossTest("a lease whose renewal got no reply lasts", async ({ queue, other, erro
 }, { leaseDuration: "1s", limiter: QUICK });
 
 lossTest(
-  "what was cancelled is no longer delayed, and what was forgotten is",
+  "cancelDelayed ends the delay of its item, and forget leaves its item delayed",
   async ({ queue, other, errors, loseNext }) => {
     await other.addAfter("a", "1h");
     await other.addRateLimited("b");

@@ -14,7 +14,7 @@ import { serverAway } from "./away.ts";
 import { workWithoutReplicas } from "./replicas.ts";
 import { aborted, elsewhere, newQueue, open, take, until } from "./faults.ts";
 
-serverTest("server away for longer than the lease, in each way: nobody's item is taken away", async () => {
+serverTest("server away for longer than the lease, in each way: no process loses its items", async () => {
   // The lease is long enough for a client that tries to reconnect about once a second, even on a busy machine.
   await Promise.all(
     (["kill", "stop", "network", "replicas"] as const).map((how) =>
@@ -23,7 +23,7 @@ serverTest("server away for longer than the lease, in each way: nobody's item is
   );
 });
 
-serverTest("server killed, with an append-only file: nothing is lost that was acknowledged", async () => {
+serverTest("server killed, with an append-only file: no acknowledged call is lost", async () => {
   await using server = await RedisServer.start({ appendonly: true });
   const { name, stored } = newQueue(server.url);
   await using consumer = open(elsewhere(server.url), name, { callTimeout: "1m" });
@@ -57,7 +57,7 @@ serverTest(
 );
 
 serverTest(
-  "too few replicas for longer than the call timeout: the end is reported as failed, and the item comes again",
+  "too few replicas for longer than the call timeout: the outcome is reported as failed, and the item comes again",
   async () => {
     await using server = await RedisServer.start();
     const { name, stored } = newQueue(server.url);
@@ -76,7 +76,7 @@ serverTest(
   },
 );
 
-serverTest("an older snapshot comes back: tokens grow, and holders of unknown leases are notified", async () => {
+serverTest("an older snapshot is restored: tokens grow, and holders of unknown leases are notified", async () => {
   await using server = await RedisServer.start();
   const { name } = newQueue(server.url);
   await using early = open(server.url, name);
@@ -100,7 +100,7 @@ serverTest("an older snapshot comes back: tokens grow, and holders of unknown le
   assertEquals(early.errors.length, 1);
 });
 
-serverTest("memory full: adds reject, what is there is worked on, and later adds work again", async () => {
+serverTest("memory full: adds reject, stored items are processed, and later adds work again", async () => {
   await using server = await RedisServer.start();
   const { name, stored } = newQueue(server.url);
   await using opened = open(server.url, name, { leaseDuration: "1s" });
@@ -269,7 +269,7 @@ serverTest("outcomes sent while a call has no answer: an idle process is notifie
   await pool.stop();
 });
 
-redisTest("the connection for messages is cut: what is added meanwhile is found", async ({ url, call }) => {
+redisTest("the connection for messages is cut: items added meanwhile are found", async ({ url, call }) => {
   const { name } = newQueue(url);
   await using opened = open(url, name);
   await using other = open(elsewhere(url), name);

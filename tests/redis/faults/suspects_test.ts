@@ -10,7 +10,7 @@ import { RedisProxy } from "../proxy.ts";
 import { redisTest } from "../redis_tests.ts";
 import { elsewhere, newQueue, open, QUICK, take, until } from "./faults.ts";
 
-redisTest("an item whose old handler still runs in the process waits for its end", async ({ url }) => {
+redisTest("an item whose old handler still runs in the process waits for the handler to end", async ({ url }) => {
   const { name, stored } = newQueue(url);
   await using proxy = await RedisProxy.start(url);
   await using opened = open(proxy.url, name, { leaseDuration: 500 });
@@ -50,7 +50,7 @@ redisTest("an item whose old handler still runs in the process waits for its end
   await pool.stop();
 });
 
-redisTest("rule 15: one that has stalled does not wait for ever for processes that are never idle", async ({ url }) => {
+redisTest("rule 15: a stalled item doesn't wait forever for processes that are never idle", async ({ url }) => {
   const { name, stored } = newQueue(url);
   await using one = open(url, name);
   await using two = open(elsewhere(url), name);
@@ -77,7 +77,7 @@ redisTest("rule 15: one that has stalled does not wait for ever for processes th
   for (const pool of pools) await pool.stop();
 });
 
-redisTest("rule 15: without tokens one that has stalled waits for them, and then is worked on", async ({ url }) => {
+redisTest("rule 15: a stalled item waits for tokens if there are none, and then is processed", async ({ url }) => {
   const { name, stored } = newQueue(url);
   await using opened = open(url, name);
   const seen: string[] = [];

@@ -8,7 +8,7 @@ import { runLoad } from "./load.ts";
 import { LOADS, rulesOf } from "./loads.ts";
 
 for (const [name, load] of Object.entries(LOADS)) {
-  redisTest(`history: nothing is wrong with ${name}`, async ({ url }) => {
+  redisTest(`history: no violation is found in ${name}`, async ({ url }) => {
     await using server = await TimedServer.connect(url);
     const { handOuts, wrong } = check([await runLoad(server, load)], rulesOf(load));
     assertEquals(wrong, []);

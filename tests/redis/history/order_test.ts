@@ -29,14 +29,14 @@ function lost(wanted: number): Line[] {
   return [{ at: 50, call: 0, do: "turn", owner: "killed", lease: 1000, wanted, finishes: [] }];
 }
 
-Deno.test("order: keys in order are right, and other keys are wrong", () => {
+Deno.test("order: keys in order are accepted, and other keys are reported", () => {
   assertEquals(order(new History([adds(), takes("a", "b", "c", "d")]), {}), []);
   assertEquals(order(new History([adds(), takes("b", "a", "c", "d")]), {}), [
     "b was handed out by 101000, before a by 111000",
   ]);
 });
 
-Deno.test("order: a key that comes too early or too late may have been lost before, but only one for each lost key", () => {
+Deno.test("order: a key that comes too early or too late may be due to a lost key, but only once for each lost key", () => {
   for (const keys of [["d", "a", "b", "c"], ["b", "c", "d", "a"]]) {
     assertEquals(order(new History([adds(), takes(...keys)]), {}).length, 1, "nothing was lost");
     assertEquals(order(new History([adds(), takes(...keys), lost(1)]), {}), []);
@@ -46,7 +46,7 @@ Deno.test("order: a key that comes too early or too late may have been lost befo
   assertEquals(order(new History([...twoPairs, lost(2)]), {}), []);
 });
 
-Deno.test("order: a call that was lost before a key was added does not excuse the key", () => {
+Deno.test("order: a key that is out of order is a violation if the only lost call was before the key was added", () => {
   const late: Line[] = [
     { at: 2000, call: 9, do: "add", rows: [["e", 0, 0]] },
     { at: 2001, reply: 9 },

@@ -9,7 +9,7 @@ import { LOADS, rulesOf } from "./loads.ts";
 import { BUGS, plant } from "./planted.ts";
 
 for (const [name, bug] of Object.entries(BUGS)) {
-  redisTest(`history: noticed when ${name}`, async ({ url }) => {
+  redisTest(`history: a planted bug is noticed: ${name}`, async ({ url }) => {
     await using server = await TimedServer.connect(url, plant(bug));
     const load = LOADS[bug.load];
     const { wrong } = check([await runLoad(server, load)], rulesOf(load));

@@ -25,14 +25,14 @@ async function printedWith(permissions: string[], ...args: string[]): Promise<st
 }
 
 for (const runtime of RUNTIMES) {
-  redisTest(`process: on ${runtime} it ends when the connection was given back`, async ({ url }) => {
+  redisTest(`process: on ${runtime}, it ends after the connection was given back`, async ({ url }) => {
     for (const by of ["url", "client"]) {
       assertEquals((await runScript(runtime, script, url, by)).sort(), ["42", "listening"]);
     }
   });
 
   serverTest(
-    `process: on ${runtime} it ends when the server refuses its certificate, and when it accepts it`,
+    `process: on ${runtime}, it ends whether the server refuses or accepts its certificate`,
     async () => {
       if (!HAS_OPENSSL) return;
       using authority = new Authority();
@@ -50,7 +50,7 @@ for (const runtime of RUNTIMES) {
     },
   );
 
-  serverTest(`process: on ${runtime} it ends when the server is away, or hangs`, async () => {
+  serverTest(`process: on ${runtime}, it ends when the server is away or hangs`, async () => {
     await using server = await RedisServer.start();
     await server.kill("SIGSTOP");
     for (const printed of await runScript(runtime, script, server.url, "url", "100")) {
@@ -63,17 +63,17 @@ for (const runtime of RUNTIMES) {
   });
 }
 
-redisTest("process: on Deno the network is all that is needed", async ({ url }) => {
+redisTest("process: on Deno, network access is the only permission needed", async ({ url }) => {
   assertEquals(await printedWith([`--allow-net=${new URL(url).host}`], url), ["42", "listening"]);
 });
 
-redisTest("process: on Deno, without the network, calls reject at once and say what to allow", async ({ url }) => {
+redisTest("process: on Deno, without network access, calls reject at once and name the permission", async ({ url }) => {
   const printed = await printedWith(["--allow-env"], url);
   assertEquals(printed.length, 2);
   for (const line of printed) assertMatch(line, /^Cannot reach Redis at .*: Requires net access to .* --allow-net/);
 });
 
-redisTest("process: on Deno, a client that needs more than it is allowed says so at once", async ({ url }) => {
+redisTest("process: on Deno, a client without enough permissions says so at once", async ({ url }) => {
   const printed = await printedWith([`--allow-net=${new URL(url).host}`], url, "client");
   assert(printed.some((line) => /^Cannot reach Redis at .*: Requires env access/.test(line)), printed.join("\n"));
 });

@@ -8,7 +8,7 @@ import { redisTest, uniqueName } from "../redis_tests.ts";
 const script = new URL("measure.ts", import.meta.url);
 
 for (const runtime of RUNTIMES) {
-  redisTest(`process: on ${runtime} it ends although a queue is measured`, async ({ url }) => {
+  redisTest(`process: on ${runtime}, it ends although a queue is measured`, async ({ url }) => {
     const name = uniqueName("metrics");
     await callRedis(url, "ZADD", `workqueue:{${name}}:ready`, "1", "a");
     assertEquals(await runScript(runtime, script, url, name), ["1"]);

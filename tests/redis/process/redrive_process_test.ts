@@ -19,7 +19,7 @@ const SCRIPT = fileURLToPath(new URL("redrive_worker.ts", import.meta.url));
 const COUNT = 60;
 
 for (const runtime of RUNTIMES) {
-  redisTest(`redrive: its process on ${runtime} is killed, and the workers go on with it`, async ({ url }) => {
+  redisTest(`redrive: its process on ${runtime} is killed, and the workers continue the redrive`, async ({ url }) => {
     const name = uniqueName("redrive");
     const errors: unknown[] = [];
     await using queue = createRedisQueue({ name, url, limiter: QUICK, onQueueError: (error) => errors.push(error) });

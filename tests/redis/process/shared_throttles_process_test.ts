@@ -19,7 +19,7 @@ const LEASE = 3000;
 const LIMIT = 3;
 
 redisTest(
-  "shared throttles: processes are killed and stopped, and no more run than the limit",
+  "shared throttles: processes are killed and stopped, and no more attempts run than the limit",
   async ({ url, call }) => {
     await using witness = await RedisServer.start();
     const [api, a, b] = ["api", "a", "b"].map((name) => uniqueName(name)) as [string, string, string];

@@ -24,19 +24,22 @@ async function inLua(server: SharedServer, script: string, cases: readonly Case[
 }
 
 for (const [policy, make] of Object.entries(MAKERS)) {
-  redisTest(`policies in Lua: ${policy}: ${CASES} random inputs have the outcomes of TypeScript`, async (server) => {
-    console.log(`seed ${SEED}`);
-    const random = new Random(SEED);
-    const script = policyScript(policy);
-    const seen = new Set<string>();
-    for (let from = 0; from < CASES; from += PART) {
-      const cases = Array.from({ length: PART }, () => make(random));
-      const outcomes = await inLua(server, script, cases);
-      for (const [i, one] of cases.entries()) {
-        seen.add(JSON.stringify(one.outcomes));
-        assertEquals(outcomes[i], one.outcomes, `seed ${SEED}, case ${from + i}: ${JSON.stringify(one.inputs)}`);
+  redisTest(
+    `policies in Lua: ${policy}: ${CASES} random inputs have the same results as in TypeScript`,
+    async (server) => {
+      console.log(`seed ${SEED}`);
+      const random = new Random(SEED);
+      const script = policyScript(policy);
+      const seen = new Set<string>();
+      for (let from = 0; from < CASES; from += PART) {
+        const cases = Array.from({ length: PART }, () => make(random));
+        const outcomes = await inLua(server, script, cases);
+        for (const [i, one] of cases.entries()) {
+          seen.add(JSON.stringify(one.outcomes));
+          assertEquals(outcomes[i], one.outcomes, `seed ${SEED}, case ${from + i}: ${JSON.stringify(one.inputs)}`);
+        }
       }
-    }
-    assert(seen.size > 1, "all cases have the same outcome");
-  });
+      assert(seen.size > 1, "all cases have the same outcome");
+    },
+  );
 }

@@ -79,7 +79,7 @@ work: { type: constant, time: 10ms }
 `;
 
 browserTest(
-  "playground: shows facts, picture and the report of its example, which this runtime also gives",
+  "playground: shows the facts, picture and report of its example, and the report matches this runtime's",
   async () => {
     await using host = await StaticHost.start();
     await using visitor = await visit(host.url);
@@ -136,7 +136,7 @@ browserTest("playground: a wrong config or load shows an error and keeps the las
 /** Load whose simulation takes minutes. */
 const LONG_LOAD = SHORT_LOAD.replace("duration: 10s", "duration: 8760h").replace("rate: 2", "rate: 20");
 
-browserTest("playground: an edit replaces a long simulation, and the page answers meanwhile", async () => {
+browserTest("playground: an edit replaces a long simulation, and the page stays responsive", async () => {
   await using host = await StaticHost.start();
   await using visitor = await visit(host.short);
   await seesReport(visitor, SHORT_CONFIG, SHORT_LOAD);
@@ -157,7 +157,7 @@ browserTest("playground: an edit replaces a long simulation, and the page answer
   assertEquals(visitor.page.workers(), []);
 });
 
-browserTest("playground: a worker that can't be loaded is an error", async () => {
+browserTest("playground: a worker that fails to load is reported as an error", async () => {
   await using host = await StaticHost.start();
   await using visitor = await visit(host.short, { failures: /404/ });
   await seesReport(visitor, SHORT_CONFIG, SHORT_LOAD);

@@ -20,12 +20,12 @@ async function outputOf([file, ...args]: readonly string[]): Promise<string> {
 }
 
 for (const name of ["Deno", "Bun"]) {
-  Deno.test(`same report: the bytes on ${name}`, async () => {
+  Deno.test(`same report: the bytes are the same on ${name}`, async () => {
     assertEquals(await outputOf([...await runtimes[name]!(), fileURLToPath(SCRIPT)]), await expected());
   });
 }
 
-Deno.test("same report: the bytes on Node", async () => {
+Deno.test("same report: the bytes are the same on Node", async () => {
   const folder = await Deno.makeTempDir({ prefix: "same_report_" });
   try {
     const file = `${folder}/report.mjs`; // a bundle, because some versions of Node can't run TypeScript
@@ -37,7 +37,7 @@ Deno.test("same report: the bytes on Node", async () => {
 });
 
 Deno.test({
-  name: "same report: the bytes in Chromium",
+  name: "same report: the bytes are the same in Chromium",
   ignore: !hasChromium,
   fn: async () => {
     const browser = await launchChromium();

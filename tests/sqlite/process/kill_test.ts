@@ -38,7 +38,7 @@ class Worker {
   }
 }
 
-Deno.test("SQLite: what a killed process was told is added is there, and the file is sound", async () => {
+Deno.test("SQLite: items acknowledged before a process was killed are still there, and the file is sound", async () => {
   using folder = new Folder();
   const adder = new Worker("add", folder.path, "1000000");
   await adder.until(({ length }) => length >= 50);
@@ -51,7 +51,7 @@ Deno.test("SQLite: what a killed process was told is added is there, and the fil
   await queue.shutDownWithDrain();
 });
 
-Deno.test("SQLite: the items of a killed worker come to another process, and none is worked on twice at once", async () => {
+Deno.test("SQLite: the items of a killed worker go to another process, and none is processed twice at once", async () => {
   using folder = new Folder();
   const queue = folder.open({ leaseDuration: "1s" });
   await queue.addAll(["a", "b", "c", "d"]);

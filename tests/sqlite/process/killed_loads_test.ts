@@ -16,7 +16,7 @@ for (const runtime of RUNTIMES) {
   for (const bySystem of [false, true]) {
     const where = bySystem ? "a system call" : "a statement";
     Deno.test({
-      name: `SQLite on ${runtime}: kill -9 at ${where} that writes loses nothing that was acknowledged`,
+      name: `SQLite on ${runtime}: kill -9 at ${where} that writes loses no acknowledged item`,
       ignore: bySystem && STRACE === undefined,
       async fn() {
         let kills = 0;

@@ -17,66 +17,69 @@ import { startWorker, Witness, type WorkerArguments } from "./workers.ts";
 
 const USUAL = { leaseDuration: 700, maxStalls: 3, concurrency: 10, ms: 2, failsOnce: false };
 
-redisTest("poison: it is given up, takes others along twice at most, and can be added again", async ({ url }) => {
-  await using witness = await Witness.start();
-  const { name, stored } = newQueue(url);
-  await using opened = open(url, name);
-  const { queue } = opened;
-  const neighbours: string[] = [];
-  const addNeighbours = async () => {
-    const some = Array.from({ length: 200 }, (_, i) => `item ${neighbours.length + i}`);
-    neighbours.push(...some);
-    await queue.addAll(some);
-  };
-  await addNeighbours();
-  await queue.add("poison");
-  const args: WorkerArguments = { ...USUAL, url, witness: witness.url, name, poison: "poison" };
-  let isOver = false;
-  const keepRunning = async (runtime: Runtime) => {
-    for (;;) {
-      const worker = await startWorker(runtime, args);
-      const end = await Promise.race([worker.ended, until(() => isOver)]);
-      if (end === undefined) {
-        await worker.ready;
-        worker.kill("SIGTERM");
-        return await worker.ended;
+redisTest(
+  "poison: the item is given up, makes other items stall twice at most, and can be added again",
+  async ({ url }) => {
+    await using witness = await Witness.start();
+    const { name, stored } = newQueue(url);
+    await using opened = open(url, name);
+    const { queue } = opened;
+    const neighbours: string[] = [];
+    const addNeighbours = async () => {
+      const some = Array.from({ length: 200 }, (_, i) => `item ${neighbours.length + i}`);
+      neighbours.push(...some);
+      await queue.addAll(some);
+    };
+    await addNeighbours();
+    await queue.add("poison");
+    const args: WorkerArguments = { ...USUAL, url, witness: witness.url, name, poison: "poison" };
+    let isOver = false;
+    const keepRunning = async (runtime: Runtime) => {
+      for (;;) {
+        const worker = await startWorker(runtime, args);
+        const end = await Promise.race([worker.ended, until(() => isOver)]);
+        if (end === undefined) {
+          await worker.ready;
+          worker.kill("SIGTERM");
+          return await worker.ended;
+        }
+        await witness.noteDeath(worker.pid);
       }
-      await witness.noteDeath(worker.pid);
-    }
-  };
-  const running = RUNTIMES.map(keepRunning);
-  await until(async () => { // ensures that other work is always available
-    const { ready, givenUp } = await queue.counts();
-    if (ready < 200) await addNeighbours();
-    return givenUp === 1;
-  });
-  await queue.whenIdle();
-  isOver = true;
-  assertEquals(await Promise.all(running), [0, 0]);
+    };
+    const running = RUNTIMES.map(keepRunning);
+    await until(async () => { // ensures that other work is always available
+      const { ready, givenUp } = await queue.counts();
+      if (ready < 200) await addNeighbours();
+      return givenUp === 1;
+    });
+    await queue.whenIdle();
+    isOver = true;
+    assertEquals(await Promise.all(running), [0, 0]);
 
-  await witness.read();
-  assertEquals(witness.hands.length, 3);
-  assert(witness.hands[1]!.includes("poison"));
-  assertEquals(witness.hands[2], ["poison"], "it stalled twice, so it is tried alone");
-  const stalled = new Set(witness.hands[0]);
-  assertEquals(
-    witness.hands[1]!.filter((item) => stalled.has(item)),
-    ["poison"],
-    "a tenth of a pool has none that stalled beside it",
-  );
-  assertEquals([...witness.ends.keys()].sort(), neighbours.sort());
-  assertEquals(witness.wrong, []);
-  assertEquals(witness.errors.length, 1);
-  assert(witness.errors[0]!.includes('"poison" is given up'));
-  assertEquals(await stored.stalls(), 1); // the given-up item
+    await witness.read();
+    assertEquals(witness.hands.length, 3);
+    assert(witness.hands[1]!.includes("poison"));
+    assertEquals(witness.hands[2], ["poison"], "it stalled twice, so it is tried alone");
+    const stalled = new Set(witness.hands[0]);
+    assertEquals(
+      witness.hands[1]!.filter((item) => stalled.has(item)),
+      ["poison"],
+      "a tenth of a pool has none that stalled beside it",
+    );
+    assertEquals([...witness.ends.keys()].sort(), neighbours.sort());
+    assertEquals(witness.wrong, []);
+    assertEquals(witness.errors.length, 1);
+    assert(witness.errors[0]!.includes('"poison" is given up'));
+    assertEquals(await stored.stalls(), 1); // the given-up item
 
-  await queue.add("poison");
-  assertEquals((await queue.counts()).givenUp, 0);
-  const lease = await take(queue);
-  assertEquals([lease.item, await lease.finish(), await stored.stalls()], ["poison", true, 0]);
-});
+    await queue.add("poison");
+    assertEquals((await queue.counts()).givenUp, 0);
+    const lease = await take(queue);
+    assertEquals([lease.item, await lease.finish(), await stored.stalls()], ["poison", true, 0]);
+  },
+);
 
-redisTest("drain under SIGTERM: each outcome is written, and others go on", async ({ url }) => {
+redisTest("drain under SIGTERM: each outcome is written, and other processes continue", async ({ url }) => {
   await using witness = await Witness.start();
   const { name, stored } = newQueue(url);
   await using opened = open(url, name);
@@ -113,7 +116,7 @@ async function startCase(runtime: Runtime, name: string, ...args: string[]) {
   return { pid: child.pid!, lines, ended: once(child, "close").then(([code]) => code) };
 }
 
-redisTest("a process that stands still past its lease: its outcome is refused", async ({ url }) => {
+redisTest("the outcome of a process that was frozen beyond its lease is refused", async ({ url }) => {
   await Promise.all(RUNTIMES.map(async (runtime) => {
     const { name } = newQueue(url);
     await using opened = open(url, name, { leaseDuration: 600 });
@@ -132,7 +135,7 @@ redisTest("a process that stands still past its lease: its outcome is refused", 
   }));
 });
 
-redisTest("a process ends by itself after shutDown, whatever it did, and not before", async ({ url }) => {
+redisTest("a process ends by itself after shutDown, and not before, whatever it did", async ({ url }) => {
   await Promise.all(RUNTIMES.map(async (runtime) => {
     const { name, stored } = newQueue(url);
     await using opened = open(url, name, { leaseDuration: 600 });
