@@ -68,7 +68,7 @@ type PoolTerms = FromDocument<
   "maxAbandoned" | "signal" | "clock" | "cost" | "isOverload" | "onError" | "onGiveUp" | "whileProcessing" | "abortFor"
 >;
 
-/** Live values of an option by the name of the queue. Only the first of a queue may be `undefined`. */
+/** Live values of an option by the name of the queue. Only the first value of a queue may be `undefined`. */
 type LiveValues<Live> = Map<string, readonly (Live | undefined)[]>;
 
 const POOL_OPTIONS: readonly (keyof PoolTerms)[] = /* @__PURE__ */ optionsFor("pool");
@@ -90,9 +90,9 @@ export class Contents implements ConfigContents {
    * queues that were created before the option was removed and added again.
    */
   readonly #budgets: LiveValues<LiveRetryBudget>;
-  /** Retentions of given-up items by the name of the queue, likewise. */
+  /** Retentions of given-up items by the name of the queue, in the same form as the budgets. */
   readonly #retentions: LiveValues<LiveRetention>;
-  /** Times until failures are forgotten by the name of the queue, likewise. */
+  /** Times after which failures are forgotten, by the name of the queue, in the same form as the budgets. */
   readonly #forgetTimes: LiveValues<LiveDuration>;
   /** Changes of the budgets, the retentions and these times. */
   readonly #liveChanges: (() => void)[] = [];

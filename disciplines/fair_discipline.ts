@@ -3,7 +3,7 @@ import type { GroupOf } from "../registry/grouping.ts";
 import { FairOrder, type FairOrderOptions } from "./fair_order.ts";
 import { OrderedDiscipline } from "./ordered_discipline.ts";
 
-/** Fair discipline. Its own methods are those that another discipline needs that wraps it. */
+/** Fair discipline. Its own methods are for another discipline that wraps it. */
 export class FairDiscipline extends OrderedDiscipline<FairOrder> {
   constructor(groupOf: GroupOf, options: FairOrderOptions) {
     super((records, clock) => new FairOrder(records, clock, groupOf, options), FairDiscipline.prototype);

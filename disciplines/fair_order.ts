@@ -118,7 +118,10 @@ export class FairOrder implements Order, OrderGroups {
    * each of several nested orders has a group for a record.
    */
   readonly #homes: (Group | undefined)[] = [];
-  /** Whether each record has a home: `touch` needs them if there is an inner discipline, and `remove` always does. */
+  /**
+   * Whether `#homes` has the group of each record: `touch` needs it if there is an inner discipline, and `remove`
+   * always does.
+   */
   #hasHomes: boolean;
   /** Hand-outs that are not done, by record; `undefined` unless turns are charged by time. */
   readonly #runs: (Run | undefined)[] | undefined;
@@ -345,7 +348,7 @@ export class FairOrder implements Order, OrderGroups {
     return this.#clock.now() - origin;
   }
 
-  /** Settles the groups of a heap whose time has come, each once. */
+  /** Settles each group of a heap once, if its time has come. */
   #settleDue(heap: NumberHeap<Group>): void {
     const now = this.#time();
     const due: Group[] = [];
@@ -407,7 +410,7 @@ export class FairOrder implements Order, OrderGroups {
       this.#place(group, this.#kept, this.#share.keptUntil(group));
     } else {
       this.#place(group, this.#idle, newFrom(group));
-      if (!hadTurn) this.#forgetIdle(); // otherwise, the caller does
+      if (!hadTurn) this.#forgetIdle(); // otherwise, the caller forgets idle groups
     }
   }
 

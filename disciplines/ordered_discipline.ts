@@ -6,7 +6,7 @@ import type { Order } from "../lib/queue/order.ts";
 import { setOrderMaker } from "../lib/queue/ordering.ts";
 import { NONE, Records, setTime, timeOf } from "../lib/structures/records.ts";
 
-/** States of the record of an entry: it was pushed, it was popped and is not done, and the order is told that it is. */
+/** States of the record of an entry: pushed; popped and not done; and done, while the order is told so. */
 const READY = 1;
 const POPPED = 2;
 const LEAVING = 3;
@@ -65,7 +65,7 @@ type OrderMaker<O> = (records: Records, clock: Clock) => O;
  */
 export class OrderedDiscipline<O extends Order = Order> implements QueueDiscipline<unknown> {
   readonly #makeOrder: OrderMaker<O>;
-  /** Clock of the queue. The queue of a discipline that wraps this one is unknown: it has the system clock. */
+  /** Clock of the queue. Inside another discipline, this one doesn't know its queue, and uses the system clock. */
   #clock = systemClock;
   /** Entries that were pushed by hand; `undefined` until they are needed. */
   #entries: Entries<O> | undefined;
@@ -74,7 +74,7 @@ export class OrderedDiscipline<O extends Order = Order> implements QueueDiscipli
    * keys in its order.
    */
   #current: { readonly records: Records; readonly order: Order } | undefined;
-  /** Whether the class of the discipline is not derived from a built-in one. */
+  /** Whether the discipline is of a built-in class itself, not of a class derived from one. */
   readonly #isBuiltIn: boolean;
 
   /**

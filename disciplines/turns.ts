@@ -22,7 +22,7 @@ export abstract class Taker<T> {
  * Turns, ordered by their start. On a tie, the turn that was set first goes first.
  *
  * Takers with the same weight often have the same start. They share a round, and only rounds are in a heap. Turns are
- * added to the newest round only, so rounds with the same start are in order, too.
+ * added to the newest round only, so the order of rounds with the same start is right as well.
  */
 export class Turns<T extends Taker<T>> {
   /** Number of takers with a turn. */

@@ -66,8 +66,8 @@ export const ignoreEarlyLimiter: LimiterDefinition<"ignore-early", typeof ignore
  * second, works again only after 964 s with the default limiter.
  *
  * Put it around all other limiters. Inside a max-of limiter, the other limiters would still count early failures.
- * `queue.addRateLimited(item)` without `startedAt` judges a failure by the time of the call. So two such calls one
- * after the other count one failure.
+ * `queue.addRateLimited(item)` without `startedAt` judges a failure by the time of the call. So a call during the delay
+ * of an earlier call counts no failure.
  *
  * @example Usage
  * ```ts

@@ -150,7 +150,7 @@ function weightRule(name: string, weight: unknown): string | undefined {
     : `must be a number${bounds(MIN_WEIGHT, MAX_WEIGHT)}`;
 }
 
-/** Numbers in an option that is an object. The first two are the only ones. */
+/** Declarations of the numbers in an option that is an object: the object must have these numbers, and nothing else. */
 type Members = Readonly<Record<string, Omit<NumberField | IntegerField, "default" | "required">>>;
 
 /** Members of a rate. */

@@ -69,8 +69,8 @@ export function createAllOfThrottle(...throttles: Throttle[]): Throttle {
 }
 
 /**
- * Factor by which waiting for the other throttles may prolong the wait of the pools behind in the line of a throttle.
- * After that time they are served first.
+ * Factor by which a pool that also waits for other throttles may prolong the wait of the pools behind it in the line of
+ * a throttle. After that time, those pools are served first.
  */
 const DETENTION = 2;
 
@@ -117,7 +117,7 @@ class AllOfThrottle implements OwnThrottle {
     this.#wasTold = false;
     try {
       const answer = this.#askAll();
-      return typeof answer === "number" && this.#wasTold ? 1 : answer; // its places may have been passed over
+      return typeof answer === "number" && this.#wasTold ? 1 : answer; // another pool may have been served in its place
     } finally {
       this.#isAsking = false;
     }
@@ -190,7 +190,7 @@ class AllOfThrottle implements OwnThrottle {
     this.#places = this.#throttles.map((throttle) => new Place(lineOf(throttle), () => this.#takeTurn()));
   }
 
-  /** Lets the pools ask. If none does, leaves the lines, in which nothing would let others pass. */
+  /** Lets the pools ask. If no pool asks, leaves the lines, because otherwise the pools behind would be blocked. */
   #takeTurn(): void {
     const asked = this.#asked;
     this.#wasTold = true;

@@ -6,12 +6,12 @@ export const minField = { kind: "integer", min: 1, default: 1, description: "Sma
 /** Option with the largest limit. */
 export const maxField = { kind: "integer", min: 1, description: "Largest limit." } as const;
 
-/** Option with the limit at first. */
+/** Option with the initial limit. */
 export const initialField = {
   kind: "integer",
   min: 1,
   required: false,
-  description: "Limit at first. Default: the smallest limit.",
+  description: "Initial limit. Default: the smallest limit.",
 } as const;
 
 /** Checks that the bounds of an adaptive limit don't contradict each other. */

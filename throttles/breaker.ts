@@ -45,13 +45,13 @@ export const breakerOptions = {
     kind: "integer",
     min: 1,
     default: 1,
-    description: "Number of attempts that must succeed after that for the breaker to close.",
+    description: "Number of attempts that must succeed after `openFor` for the breaker to close.",
   },
   rampUp: {
     kind: "duration",
     default: 0,
     description:
-      "Time after closing in which the number of attempts at once grows to what it was before. Default: it has no limit at once.",
+      "Time after closing in which the limit of attempts at once grows to the number before the outage. Default: there is no limit.",
   },
 } as const satisfies Fields;
 

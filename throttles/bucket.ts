@@ -33,7 +33,7 @@ export const bucketThrottleOptions = {
     values: ["cost", "attempts"],
     required: false,
     description:
-      'What takes tokens: "cost" (the default), as many as an attempt costs, which is one unless the program says otherwise; "attempts", always one.',
+      'Tokens that an attempt takes: "cost" (the default), as many as its cost, which is 1 unless the program sets another; "attempts", always one.',
   },
 } as const satisfies Fields;
 
@@ -62,8 +62,9 @@ function setCounts(bucket: TokenBucket, counts: "cost" | "attempts" | undefined)
  * throttle is a {@linkcode TokenBucket}: you can change its rate, pause it, and take tokens from it elsewhere.
  *
  * Each attempt takes one token. With the pool's `cost`, and with `context.charge`, an attempt takes more tokens, even
- * more than there are. No attempt starts until the bucket has a token again, so the rate holds in the long run. Before
- * that, it is exceeded by at most the number of attempts that run at once times the largest cost of one.
+ * more than there are. No attempt starts until the bucket has a token again, so the rate holds in the long run. At
+ * most, the tokens taken exceed the rate and the burst by the number of attempts that run at once times the largest
+ * cost of an attempt.
  *
  * @example A quota of tokens a minute
  * ```ts

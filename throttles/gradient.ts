@@ -74,7 +74,7 @@ export const gradientOptions = {
 /** Definition of `{ "type": "gradient" }`. */
 export const gradientThrottle: ThrottleDefinition<"gradient", typeof gradientOptions> = {
   type: "gradient",
-  description: "Adapts the number of attempts that run at once to how long they take, compared to what is usual.",
+  description: "Adapts the number of attempts that run at once to their durations, compared to the usual duration.",
   options: gradientOptions,
   check: checkBounds,
   create: (options, { clock }) => new GradientThrottle(options, clock),
@@ -94,9 +94,9 @@ export const gradientThrottle: ThrottleDefinition<"gradient", typeof gradientOpt
  * than half of it was in use.
  *
  * After the first 10 rounds, and then after every `longWindow` rounds, a probe lowers the limit to a quarter, until as
- * many attempts have succeeded as the limit allowed, but at least 20. The usual duration moves by a fifth towards their
- * mean. It also follows rounds in which less than half of the limit was in use, and shrinks while rounds take less than
- * half of it.
+ * many attempts have succeeded as the limit allowed, but at least 20. The usual duration moves by a fifth towards the
+ * mean of these attempts. The usual duration also follows rounds in which less than half of the limit was in use. It
+ * shrinks while rounds take less than half of the usual duration.
  *
  * If an attempt is overloaded (see {@linkcode WorkerOptions.isOverload}), the limit shrinks by a tenth, at most once in
  * the mean duration of an attempt. Other failures change nothing.
@@ -178,7 +178,7 @@ class GradientThrottle extends AdaptiveThrottle<OptionsOf<typeof gradientOptions
     else if (!isInUse) this.#usual += (duration - this.#usual) / longWindow;
     if (this.#usual > 2 * duration) this.#usual *= RECOVERY;
     if (!isInUse) return;
-    const gradient = Math.min(Math.max(tolerance * this.#usual / duration || 1, MIN_GRADIENT), 1); // 0 / 0 is 1
+    const gradient = Math.min(Math.max(tolerance * this.#usual / duration || 1, MIN_GRADIENT), 1); // 0 / 0 counts as 1
     this.moveTo(limit * (1 - smoothing) + (limit * gradient + queueSize) * smoothing);
     if (this.#age === 0 || this.#age >= longWindow) this.#probe();
   }

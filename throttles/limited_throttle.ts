@@ -1,7 +1,7 @@
 import type { AttemptResult, OwnThrottle, Permit, ThrottleSnapshot } from "../lib/contracts/throttle.ts";
 import { Watchers } from "../lib/structures/waiters.ts";
 
-/** Throttle that is told of the end of each permit, with the note that it made when it granted the permit. */
+/** Throttle that is called at the end of each permit, with the note that it made when it granted the permit. */
 interface NotingThrottle {
   ended(result: AttemptResult, note: number): void;
 }

@@ -1,4 +1,4 @@
-/** Number of durations over which the mean is taken, about. */
+/** Approximate number of durations over which the mean is taken. */
 const WINDOW = 500;
 
 /** Mean of recent durations. Later durations count more. */

@@ -57,7 +57,10 @@ export function setBrand(object: object, brand: symbol, value: unknown): void {
   Object.defineProperty(object, brand, { __proto__: null, value } as PropertyDescriptor);
 }
 
-/** Does the same as {@linkcode setBrand}, but configurable: a proxy of the object may return another value. */
+/**
+ * Does the same as {@linkcode setBrand}, but the property is configurable, so that a proxy of the object may return
+ * another value.
+ */
 export function setReplaceableBrand(object: object, brand: symbol, value: unknown): void {
   Object.defineProperty(object, brand, { __proto__: null, value, configurable: true } as PropertyDescriptor);
 }

@@ -1,6 +1,6 @@
 /**
- * Reports whether two keys are the same, as a `Map` compares them: `NaN` is one key, and so are 0 and -0. Code in which
- * a key that is not recognized costs only a lookup may use `===`.
+ * Reports whether two keys are the same, as a `Map` compares them: `NaN` is one key, and so are 0 and -0. Code may use
+ * `===` if a key that it doesn't recognize costs only a lookup.
  */
 export function isSameKey(one: unknown, other: unknown): boolean {
   return one === other || (one !== one && other !== other);

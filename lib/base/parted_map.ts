@@ -20,9 +20,9 @@ export type LargeMap<K, V> = Map<K, V> | PartedMap<K, V>;
 /**
  * Map for many keys. No operation takes time proportional to the number of keys.
  *
- * The keys of the map from which it is made stay where they are. Further keys go to parts, by a hash of a few
- * characters. Keys that are equal at these characters are in one part, which grows like any other `Map`. So are keys
- * that are neither strings nor numbers.
+ * The keys of the map that is divided stay in that map. Further keys go to parts, by a hash of a few characters. Keys
+ * that are equal at these characters are in one part, which grows like any other `Map`. All keys that are neither
+ * strings nor numbers are in the same part.
  */
 export class PartedMap<K, V> {
   size: number;

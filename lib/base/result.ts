@@ -9,7 +9,7 @@ export interface Result<R> {
 
 /**
  * Marks a value as the result of a handler, even if it looks like an outcome, such as `{ requeue: true }`. Any other
- * value that a handler returns is its result anyway.
+ * value that a handler returns is its result even without this mark.
  *
  * @example A result that looks like an outcome
  * ```ts

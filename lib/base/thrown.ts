@@ -17,7 +17,7 @@ export interface Asked {
   scope: unknown;
 }
 
-/** Returns what a thrown value asks for. */
+/** Returns the wishes of a thrown value. */
 export function askedBy(thrown: unknown): Asked {
   const asked: Asked = { isTerminal: false, minDelay: 0, scope: undefined };
   try {
@@ -25,7 +25,7 @@ export function askedBy(thrown: unknown): Asked {
     asked.isTerminal = error[TERMINAL] === true;
     if (Number.isFinite(error[RETRY_AFTER])) Object.assign(asked, { minDelay: error[RETRY_AFTER], scope: error.scope });
   } catch {
-    // It is no object, or a property throws. The properties that could be read count.
+    // The value is not an object, or a property throws. Properties that were read before the error still count.
   }
   return asked;
 }

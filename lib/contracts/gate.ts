@@ -54,7 +54,9 @@ export interface Gate<T> {
 export interface GatePermit<T> {
   /** Books the cost of an attempt at an item. Throws if the cost is invalid. */
   begin(item: T): void;
-  /** Books more cost. A negative cost is given back, down to what was booked. */
+  /**
+   * Adds `cost` to the cost of the attempt. A negative `cost` is given back, but never more than the attempt has taken.
+   */
   charge(cost: number): void;
   /** Notes that the attempt failed. Throws if `isOverload` of the pool throws. */
   fail(error: unknown, hasTimedOut: boolean): void;

@@ -25,9 +25,9 @@ export interface GivenUpQueue<T> {
    * with attempt 1 and priority 0. An item that is added is no longer kept. Items that are given up after the call are
    * not added again.
    *
-   * Resolves when the redrive has begun. Without `rate`, all items are added as fast as possible, without blocking
-   * the event loop. {@linkcode GivenUpQueue.redriveProgress} tells how far the redrive is. A queue has one redrive at a
-   * time. A shutdown of an in-memory queue ends its redrive.
+   * Resolves when the redrive has begun. Without `rate`, all items are added as fast as possible, without blocking the
+   * event loop. {@linkcode GivenUpQueue.redriveProgress} returns the progress of the redrive. A queue has one redrive
+   * at a time. A shutdown of an in-memory queue ends its redrive.
    *
    * @param options The items to add, and their number per second. By default, all.
    * @returns The progress of the redrive so far.
@@ -131,7 +131,7 @@ export interface GivenUpEntry<T> {
 export interface RedriveProgress {
   /** Number of items that were added again. */
   redriven: number;
-  /** Number of kept items that the redrive has not checked yet. With `search`, not all of them have to match. */
+  /** Number of kept items that the redrive has not checked yet. With `search`, some of these items may not match it. */
   left: number;
   /** Whether the redrive is running. */
   running: boolean;

@@ -16,10 +16,13 @@ export type Handler<T, R = AnyResult> = (
 /** Value that a {@linkcode Handler} may return. */
 export type HandlerResult<R> = R | Result<R> | Outcome;
 
-/** Any result, or none. As wide as `unknown`, but a promise of it may be resolved without a value. */
+/**
+ * Any result, or none. Allows every value, like `unknown`, but the `resolve` of a promise of this type may be called
+ * without a value.
+ */
 export type AnyResult = NonNullable<unknown> | null | undefined | void;
 
-/** Result that the handlers of a queue return. If the queue doesn't say, any or none. */
+/** Result that the handlers of a queue return. If the queue declares no type, any result or none. */
 export type ResultOf<R> = unknown extends R ? AnyResult : R;
 
 /**
@@ -71,11 +74,11 @@ export interface HandlerContext {
    */
   readonly trace: string | undefined;
   /**
-   * Books more cost for this attempt with the pool's `throttle`, at once, when the handler learns what the attempt
-   * costs, such as the number of tokens that a language model used. A negative cost gives back what was booked for this
-   * attempt, by the pool's `cost` and by `charge`, but never more than that. So a handler can reserve the most that the
-   * attempt may cost, and settle the account afterwards. Has no effect if the pool has no throttle or its throttle
-   * ignores costs. The function can be destructured.
+   * Adds to the cost of this attempt in the pool's `throttle`, at once, when the handler learns what the attempt costs,
+   * such as the number of tokens that a language model used. A negative cost is given back, but never more than this
+   * attempt has taken, with the pool's `cost` and with `charge`. So a handler can reserve the most that the attempt may
+   * cost, and settle the account afterwards. Has no effect if the pool has no throttle or its throttle ignores costs.
+   * The function can be destructured.
    *
    * @throws {RangeError} If `cost` is `NaN` or infinite.
    * @throws {TypeError} If `cost` is not a number.

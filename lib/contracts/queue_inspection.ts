@@ -111,8 +111,8 @@ export interface GroupBlock {
   /**
    * - `"paused"`: the group is paused;
    * - `"probing"`: the group was paused, and its other items wait until one item, the probe, is done;
-   * - `"rate"`: no more items may start at once by the rate of the group;
-   * - `"limit"`: as many items of the group are processing as may be;
+   * - `"rate"`: the rate of the group allows no further item now;
+   * - `"limit"`: as many items of the group are processing as its limit allows;
    * - `"inner"`: the discipline within the group blocks them.
    */
   readonly reason: "paused" | "probing" | "rate" | "limit" | "inner";

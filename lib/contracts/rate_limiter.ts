@@ -49,9 +49,9 @@ export interface RateLimiter<T = unknown> {
    */
   readonly forgetAfter?: number | undefined;
   /**
-   * Returns the delay after so many failures of an item. A queue calls this method instead of `when`, and counts the
-   * failures itself. So queues that share a limiter share its tokens, but not its counts. Engines, such as a queue on
-   * Redis, accept only limiters with this method.
+   * Returns the delay after the given number of failures of an item. A queue calls this method instead of `when`, and
+   * counts the failures itself. So queues that share a limiter share its tokens, but not its counts. Engines, such as a
+   * queue on Redis, accept only limiters with this method.
    *
    * Unlike `when`, this method must not count failures.
    *

@@ -22,7 +22,8 @@ export interface RateLimitingQueue<T, R = unknown> extends DelayingQueue<T>, Giv
    * - If the item is given up, the promise rejects with a {@linkcode GivenUpError}, unless the item was added again
    *   meanwhile.
    * - If a shutdown drops the item, or the queue is shutting down already, the promise rejects with the code
-   *   `WQ_SHUT_DOWN`. After `cancel`, or after `cancelDelayed` of its only pending work, with `WQ_CANCELLED`.
+   *   `WQ_SHUT_DOWN`. After `cancel`, or after `cancelDelayed` if the item has no other pending work, it rejects with
+   *   the code `WQ_CANCELLED`.
    *
    * @param item The item.
    * @param options The item's priority, and a `signal` that ends the waiting, but not the work.
@@ -60,7 +61,8 @@ export interface RateLimitingQueue<T, R = unknown> extends DelayingQueue<T>, Giv
    *
    * - A ready, blocked or delayed item is taken out of the queue.
    * - If a pool is running the item's handler, the handler's signal aborts with `reason`. A failure of that attempt is
-   *   neither counted nor reported, and the item is not retried. Items that a consumer took with `get` are not told.
+   *   neither counted nor reported, and the item is not retried. A consumer that took the item with `get` is not
+   *   notified.
    * - Adds of a processing item before this call no longer make the item ready again. Later adds do.
    *
    * @param item The item, or another item with the same key.
@@ -80,7 +82,7 @@ export interface AddAndWaitOptions extends AddOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** State of an item when it was cancelled. An item that was delayed as well has its other state. */
+/** State of an item when it was cancelled. For an item that was also delayed, this is its other state. */
 export type CancelledFrom = "ready" | "blocked" | "delayed" | "running";
 
 /** Options of {@linkcode RateLimitingQueue.addRateLimited}. */
@@ -113,9 +115,9 @@ export interface RateLimitingQueueOptions<T> extends DelayingQueueOptions<T> {
   keepGivenUp?: GivenUpStore | undefined;
   /**
    * Time from the end of an item's last delay until its failures are forgotten. So keys for which `forget` is never
-   * called, such as the keys of deleted objects, don't accumulate. Must be longer than an item waits to be handed out
-   * plus an attempt; otherwise, every failure counts as the first. A limiter without `next` counts calls of
-   * `addRateLimited` itself, and forgets them when it likes.
+   * called, such as the keys of deleted objects, don't accumulate. Must be longer than the wait of an item for its
+   * hand-out and its attempt together; otherwise, every failure counts as the first. A limiter without `next` counts
+   * calls of `addRateLimited` itself, and decides itself when to forget them.
    *
    * @default {never}
    */
@@ -130,7 +132,7 @@ export interface RateLimitingQueueOptions<T> extends DelayingQueueOptions<T> {
   retriesFirst?: boolean | undefined;
   /**
    * Priority of retries, for a discipline that uses priorities. A priority that a handler or `addRateLimited` asks for
-   * comes before it.
+   * takes precedence.
    *
    * @default {the priority of the item}
    */

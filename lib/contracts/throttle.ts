@@ -28,13 +28,13 @@ export interface Throttle {
 
 /** Throttle of this package, with members that only pools and other throttles use. */
 export interface OwnThrottle extends Throttle {
-  /** Whether the throttle makes no use of durations, so that pools need not look at the clock for it. */
+  /** Whether the throttle ignores durations, so that pools need not read the clock for it. */
   readonly ignoresDurations?: boolean;
   /** Number of permits that `acquire` would probably grant now. A pool waits for as many items at once. Default: 1. */
   readonly free?: number | undefined;
   /** Called when no pool waits for the throttle any more. */
   leave?(): void;
-  /** Books the cost of an attempt that starts without a permit. */
+  /** Charges the cost of an attempt that starts without a permit. */
   charge?(cost: number): void;
   /** Returns a permit for an attempt that is running already, even if the throttle would refuse one. */
   adopt?(): Permit;
@@ -49,7 +49,7 @@ export interface Permit {
   begin(cost: number): void;
   /**
    * Called when the handler changes the cost with `context.charge`, which may be after `end` if it timed out. A
-   * negative cost gives back a part of what was booked.
+   * negative cost gives back a part of what the attempt was charged.
    */
   charge(cost: number): void;
   /** Called once, when the attempt has ended, or when no item was there for the permit. */

@@ -71,7 +71,8 @@ export interface WorkSource<T> {
   /**
    * Carries out the pool's decision on an item. The pool continues at once, without waiting for the result.
    *
-   * @param attempt The attempt that ended or, if the item is handed back unworked, the attempt that would have started.
+   * @param attempt The attempt that ended or, if the item is handed back before its attempt began, the attempt that
+   * would have started.
    * @param ending The decision on the item.
    * @param report Receives errors that don't change the ending.
    * @returns Nothing if the ending has been carried out; otherwise a promise, which the pool awaits before the pool

@@ -88,8 +88,8 @@ export interface WorkerOptions<T = unknown> {
   whileProcessing?: "again" | "abort" | undefined;
   /**
    * Time for which attempts at an item are aborted, with `whileProcessing: "abort"`. Once this time has passed since
-   * the first aborted attempt of an item began, its attempts run to their end until one does. So an item that is added
-   * all the time gets done as well.
+   * the first aborted attempt of an item began, adds abort no more attempts at the item until an attempt has run to its
+   * end. So an item that is added all the time gets done as well.
    *
    * @default {"5s"}
    */

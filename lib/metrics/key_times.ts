@@ -27,10 +27,12 @@ export class KeyTimes implements QueueObserver {
   readonly #records: Records;
   readonly #ready: Ends = { first: NONE, last: NONE };
   readonly #processing: Ends = { first: NONE, last: NONE };
-  /** Time from which times are kept, and the number of keys left that were ready or blocked before. */
+  /** Start of the recording, and the number of remaining keys that were ready or blocked before it. */
   readonly createdAt: number;
   #earlier: number;
-  /** Time at which an item was last done, and the burst in which the next hand-out may share it; 0 for none. */
+  /**
+   * Time at which an item was last done, and the burst in which the next hand-out may use the same time; 0 for none.
+   */
   #doneAt = 0;
   #sharedIn = 0;
 
@@ -46,7 +48,7 @@ export class KeyTimes implements QueueObserver {
     return this.#earlier > 0 ? this.createdAt : this.#timeOf(this.#ready.first);
   }
 
-  /** Time at which the processing key was handed out that was handed out first; `undefined` if there is none. */
+  /** Time of the earliest hand-out among the processing keys; `undefined` if no key is processing. */
   get firstHandOutAt(): number | undefined {
     return this.#timeOf(this.#processing.first);
   }
@@ -104,8 +106,8 @@ export class KeyTimes implements QueueObserver {
     const addedAt = times[at + 1]!;
     times[at + 1] = NaN;
     const isShared = this.#sharedIn !== 0 && this.#sharedIn === burst.number;
-    this.#sharedIn = 0; // a handler may begin now
-    const now = isShared ? this.#doneAt : this.clock.now(); // may throw, when the record is in no list
+    this.#sharedIn = 0; // a handler may begin now, and take time
+    const now = isShared ? this.#doneAt : this.clock.now(); // may throw; the record is in no list then
     this.#append(this.#processing, record, now);
     const key = this.#records.keyOf(record);
     for (const listener of this.listeners) listener.taken(key, now, readyAt, addedAt === addedAt ? addedAt : readyAt);
@@ -180,7 +182,7 @@ export class KeyTimes implements QueueObserver {
 
 /**
  * Begins to call a listener for the keys of a queue in memory. `makeListener` gets the times of the keys, and may
- * return a listener that is called already. Returns a function that ends the calls.
+ * return a listener that is already being called. Returns a function that ends the calls.
  */
 export function listen(queue: ObservedQueue, makeListener: (times: KeyTimes) => KeyListener): () => void {
   let listener: KeyListener;

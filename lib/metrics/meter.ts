@@ -59,7 +59,10 @@ function reporterFor(method: string, queue: string): (error: unknown) => void {
   return firstErrorReporter(`measure '${method}' of queue ${inspect(queue)}`);
 }
 
-/** Meter that reports the errors of a provider's metric. Each method is written out, because items wait for it. */
+/**
+ * Meter that reports the errors of a provider's metric. Each method is written out, because generic code would be
+ * slower, and the methods run for each item.
+ */
 class GuardedMeter implements Meter {
   readonly #metric: Meter;
   readonly #report: (error: unknown) => void;

@@ -1,6 +1,9 @@
-/** Maximum weight of the past in a mean, in durations: the mean follows durations that change. */
+/**
+ * Maximum weight of past durations in a mean, as a number of durations. Without a maximum, the mean would not follow
+ * durations that change.
+ */
 const MAX_COUNT = 100;
-/** Part of an item by which a computed number of items may be too small, because of rounding. */
+/** Part of an item by which a computed number of items may be too small because of rounding. */
 const ROUNDING = 1e-9;
 
 /** Rules for all groups. */
@@ -23,7 +26,7 @@ export interface FairNumbers {
   virtual: number;
   /** Latest end of a turn, in virtual time. */
   latest: number;
-  /** Mean duration of all items, for groups of which none is done yet. */
+  /** Mean duration of all items, for groups without an item that is done. */
   mean: number;
   /** Number of durations in the mean. */
   count: number;
@@ -49,7 +52,7 @@ export interface GroupNumbers {
   count: number;
   /** End of a pause; `null` for none. Once its time is over, the group hands out one item, the probe. */
   pause: number | null;
-  /** Probe that is being processed; `null` for none. The pause ends with it. */
+  /** Probe that is being processed; `null` for none. The pause ends when the probe ends. */
   probe: unknown;
 }
 
@@ -99,8 +102,8 @@ export class FairShare {
   }
 
   /**
-   * Sets the number of items that a group with `available` items can hand out. Returns the time from which it can hand
-   * out more of them; `Infinity` if this doesn't depend on the time.
+   * Sets the number of items that a group with `available` items can hand out. Returns the time at which the group can
+   * hand out more items; `Infinity` if this doesn't depend on the time.
    */
   limit(group: GroupNumbers, available: number, now: number): number {
     const { maxPerGroup, interval } = this.#rules;
@@ -118,8 +121,8 @@ export class FairShare {
   }
 
   /**
-   * Returns the start of the next turn of a group. With turns by time, a turn that follows another one may begin before
-   * virtual time, because the group may have been charged too much.
+   * Returns the start of the next turn of a group. With turns by time, this may be before virtual time if the group
+   * just had a turn, because that turn may have been charged too much.
    */
   nextStart({ start, finish }: GroupNumbers, hadTurn: boolean): number {
     return Math.max(hadTurn && this.#rules.isByTime ? start : this.#all.virtual, finish);
@@ -145,7 +148,7 @@ export class FairShare {
 
   /**
    * Charges a group for the duration of an item that has ended, instead of the time that was charged when the item was
-   * handed out. Returns the difference, by which the group's turn moves, too.
+   * handed out. Returns the difference, and the group's next turn moves by it.
    */
   correct(group: GroupNumbers, duration: number, charged: number): number {
     addTo(group, duration);
@@ -156,7 +159,7 @@ export class FairShare {
     return more;
   }
 
-  /** Returns the reason why items of a group are blocked, and the time from which fewer may be. */
+  /** Returns the reason why items of a group are blocked, and the time from which fewer of them may be blocked. */
   blockOf(group: GroupNumbers, now: number): { reason: "paused" | "probing" | "rate" | "limit"; until: number } {
     const { pause, ready } = group;
     if (pause !== null) {
@@ -187,8 +190,8 @@ export function endPause(group: GroupNumbers): void {
 }
 
 /**
- * Returns the virtual time from which a group without items behaves like a new one. A group with a pause doesn't,
- * because its probe comes first.
+ * Returns the virtual time from which a group without items behaves like a new one. A group with a pause does not
+ * behave like a new one, because its probe comes first.
  */
 export function newFrom({ pause, finish }: GroupNumbers): number {
   return pause === null ? finish : Number.MAX_VALUE;

@@ -19,8 +19,8 @@ function textOf(key: unknown): string {
 }
 
 /**
- * Returns the earliest time of the next item of a redrive that adds an item now. A redrive that is late adds faster,
- * but not to make up for more than `catchUp`.
+ * Returns the earliest time of the next item of a redrive that adds an item now. A redrive that is late adds items
+ * faster, but makes up for a delay of at most `catchUp`.
  *
  * @param next The earliest time of the item that is added.
  * @param interval The time between two items.

@@ -4,9 +4,12 @@ import type { RetryBudgetOptions } from "../contracts/delaying_queue.ts";
 const LIFETIME = 10;
 /** Credit that a retry costs. Credit is counted in whole numbers, so that no rounding error adds up. */
 const COST = 1_000_000;
-/** Credit by which a computed one may be too small, because of rounding. */
+/** Credit by which a computed credit may be too small because of rounding. */
 const ROUNDING = 0.001;
-/** Seconds whose first attempts are counted together, to save memory. Their credit expires with the earliest. */
+/**
+ * Seconds whose first attempts are counted together, to save memory. Their credit expires with that of the earliest
+ * one.
+ */
 const STEP = 0.01;
 
 /** First attempts within {@linkcode STEP} seconds: the time of the earliest of them, and their credit. */
@@ -16,7 +19,7 @@ export type Deposit = [at: number, credit: number];
 export interface CreditNumbers {
   /** Credit that is left. */
   left: number;
-  /** Credit of the deposits that was used. The earliest credit is used first. */
+  /** Part of the deposited credit that was used. The earliest credit is used first. */
   used: number;
   /** Time of the latest retry that needed no credit; missing if there was none. */
   latest?: number | undefined;

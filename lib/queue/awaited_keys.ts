@@ -4,7 +4,7 @@ import { GivenUpError } from "./given_up_error.ts";
 
 /** Calls to `addAndWait` for a key. */
 interface AwaitedKey {
-  /** Calls that the next hand-out to end serves, because it began or will begin after them. */
+  /** Calls that are settled by the next hand-out that ends: it began, or will begin, after these calls. */
   current: Waiters<unknown>[];
   /** Calls that were made during the current hand-out. */
   next: Waiters<unknown>;

@@ -50,7 +50,7 @@ export class BlockedRetries {
   readonly #recentTime: RecentTime;
   /** Time that was read before the next item is handed out. */
   #takenAt = 0;
-  /** Burst in which further hand-outs share that time, and how many may yet do so. */
+  /** Burst in which further hand-outs use the same time, and the number of hand-outs that may still use it. */
   #burst = 0;
   #shares = 0;
 

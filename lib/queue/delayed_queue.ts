@@ -149,7 +149,10 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     return this.dueAtOf(this.records.of(this.key(item)));
   }
 
-  /** Adds an item again whose holder hands it back unworked: ready, with its previous priority. */
+  /**
+   * Adds an item that its holder hands back without having worked on it. The item is ready at once, with its previous
+   * priority.
+   */
   handBack(lease: RecordLease<T>): void {
     const { key, item, priority } = lease;
     const record = lease.recordIn(this.records);
@@ -383,14 +386,14 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     this.#forgetDelay(record, this.records.stateOf(record));
   }
 
-  /** Clears a delay in the record of its key, which is not added. */
+  /** Clears a delay in the record of its key, without making the key ready. */
   #forgetDelay(record: number, state: number): void {
     const rest = this.#withoutDelay(record, state);
     if (rest === 0) this.records.free(record);
     else this.records.setState(record, rest);
   }
 
-  /** Lets go of the item of a delay that ends. Returns the state of the record without the delay. */
+  /** Releases the item of a delay that ends. Returns the state of the record without the delay. */
   #withoutDelay(record: number, state: number): number {
     if ((state & FOLDING) !== 0) this.#folded.delete(record);
     if (this.keyOf !== undefined) setDelayedItem(this.records, record, undefined);

@@ -4,7 +4,10 @@ import type { QueueDiscipline, ReadyEntry } from "../contracts/discipline.ts";
 import { entryOf, NONE, type Records, setEntry, timeOf } from "../structures/records.ts";
 import type { Order, OrderGroups } from "./order.ts";
 
-/** Entry of a key, from the time the key becomes ready until it is popped or, if the discipline is told, done. */
+/**
+ * Entry of a key, from the time the key becomes ready until it is popped or, if the discipline has `done`, until it is
+ * done.
+ */
 class Entry<T> implements ReadyEntry<T> {
   readonly key: unknown;
   item: T;
@@ -12,7 +15,10 @@ class Entry<T> implements ReadyEntry<T> {
   readonly readyAt: number;
   readonly #order: DisciplineOrder<unknown>;
   readonly #record: number;
-  /** Whether the discipline has the entry. If it refused the entry, it may still have it, but must not return it. */
+  /**
+   * Whether the discipline has the entry. A discipline that refused the entry may still have it, but must not return
+   * it.
+   */
   isIn = true;
   /** Whether the entry was removed from the queue, but the discipline still has it. */
   isRemoved = false;

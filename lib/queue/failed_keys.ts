@@ -27,7 +27,7 @@ export class FailedKeys {
   size = 0;
   /** Whether the times of first failures are kept. */
   keepsTimes = false;
-  /** Number of keys whose last attempt failed, with those that have expired. */
+  /** Number of keys whose last attempt failed, including keys whose failures have expired. */
   #failing = 0;
   readonly #records: Records;
   readonly #queue: FailingQueue;
@@ -67,8 +67,8 @@ export class FailedKeys {
   }
 
   /**
-   * Returns the number of failures of a key. Forgets them if they have expired. Then, the record may be that of another
-   * key, because a limiter or a watcher that is told may change the queue.
+   * Returns the number of failures of a key. Forgets them if they have expired. Afterwards, the record may be that of
+   * another key, because a limiter or a watcher may change the queue when it is called.
    *
    * @param now The current time, if it is known.
    */
@@ -120,7 +120,7 @@ export class FailedKeys {
     if (isCounted) {
       numbers[place]!++;
       ends[place] = end;
-      if (this.#expiring?.has(record)) this.#expiring.decrease(record, end); // a later end is set when this one comes
+      if (this.#expiring?.has(record)) this.#expiring.decrease(record, end); // a later end is set when this is reached
       else this.#expiring?.add(record, end);
     } else if (end > ends[place]!) ends[place] = end;
     const wasFailing = (state & FAILING) !== 0;
@@ -181,7 +181,7 @@ export class FailedKeys {
     return count;
   }
 
-  /** Whether keys may have expired that are not forgotten yet. */
+  /** Whether there may be expired keys that are not forgotten yet. */
   #hasExpired(now: number): boolean {
     return this.#expiring !== undefined && this.#expiring.smallest + this.#queue.after!.ms <= now;
   }

@@ -2,12 +2,12 @@ import { type Clock, unref } from "../base/clock.ts";
 import type { Waiters } from "../structures/waiters.ts";
 import type { Line, Order } from "./order.ts";
 
-/** Queue, as a line sees it that may hold its items. */
+/** Queue, as seen by a line that may hold back items. */
 export interface HeldQueue {
   readonly time: Clock;
   /** Ready keys. */
   line: Line;
-  /** The line, if it may hold its items. */
+  /** The line, if it may hold back items. */
   held: HeldLine | undefined;
   /** Pending calls to `get`. */
   readonly getters: Pick<Waiters<unknown>, "length" | "remove">;
@@ -24,8 +24,8 @@ export interface HeldQueue {
 }
 
 /**
- * Line of a queue that may be paused: ready items may become available although nothing is added or done. Has the timer
- * for that.
+ * Line of a queue that may be paused: ready items may become available although nothing is added or done. Sets a timer
+ * for that time.
  */
 export class HeldLine implements Line {
   readonly order: Order;
@@ -78,10 +78,11 @@ export class HeldLine implements Line {
   }
 
   /**
-   * Sets the timer for the next time at which items become available. The timer is set only if no item is ready,
-   * and a call or a callback awaits one, or for retries. If a block has ended and nobody has been told, serves first.
+   * Sets the timer for the next time at which items become available. The timer is set only if no item is ready, and a
+   * call or a callback awaits one, or for retries. If a block has ended and no call has been served since, first serves
+   * pending calls.
    *
-   * @param isNew Whether a call or a callback is about to wait, or has just begun to. Then, nobody is served.
+   * @param isNew Whether a call or a callback is about to wait, or has just begun to. Then, no call is served.
    * @returns Whether no item is ready that the new call could get.
    */
   follow(isNew = false): boolean {
@@ -95,7 +96,10 @@ export class HeldLine implements Line {
     return !isReady || !this.#canServe;
   }
 
-  /** Sets the timer for what nobody awaits, unless it is set earlier for something that is awaited. Serves nobody. */
+  /**
+   * Sets the timer for changes that no call awaits, unless it is already set for an earlier, awaited change. Does not
+   * serve any call.
+   */
   followQuietly(): void {
     const wakeAt = this.changeAt(false);
     if (this.#isAwaited ? wakeAt < this.#wakeAt : wakeAt !== this.#wakeAt) this.#sleepUntil(wakeAt);

@@ -188,7 +188,7 @@ export class KeepingQueue<T> extends LimitedQueue<T> {
     }
   }
 
-  /** Returns the entry of a key that is about to be added, after which the entry is no longer kept. */
+  /** Returns the entry of a key that is about to be added. After the add, the entry is no longer kept. */
   #entryOf(key: unknown): KeptEntry<T> | undefined {
     return this.#kept.size === 0 || this.shuttingDown ? undefined : this.#kept.get(key);
   }

@@ -23,18 +23,18 @@ export interface KeptEntry<T> extends Kept<T> {
   isGone: boolean;
 }
 
-/** This many entries may be gone before they are removed from a list of any length. */
+/** Number of removed entries that a list of any length may contain. */
 const MANY_GONE = 32;
 
 /** Given-up items by key, in the order in which they were given up. */
 export class KeptItems<T> {
   /** Number of items. */
   size = 0;
-  /** Entries in order, with those that are gone. A removal is thus fast, wherever the entry is. */
+  /** Entries in order, including removed ones. A removal is thus fast, wherever the entry is. */
   #entries: KeptEntry<T>[] = [];
   readonly #byKey = new ChurnMap<unknown, KeptEntry<T>>();
   #lastNumber = 0;
-  /** Number of entries at the beginning of the list that are known to be gone. */
+  /** Number of removed entries at the beginning of the list. */
   #goneFirst = 0;
 
   get(key: unknown): KeptEntry<T> | undefined {

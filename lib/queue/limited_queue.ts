@@ -66,7 +66,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   readonly failures: FailedKeys;
   /** Callbacks of the pools. */
   readonly #holders = new Set<(news: HeldNews) => void>();
-  /** Whether a hand-out was ever cancelled, so that attempts must look. */
+  /** Whether any hand-out was ever cancelled: if so, each attempt must check its hand-out. */
   #mayBeCancelled = false;
   /** Keys whose results are awaited; `undefined` until one is. */
   #awaited: AwaitedKeys | undefined = undefined;
@@ -200,8 +200,8 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   }
 
   /**
-   * Takes a key out that is ready or blocked, or marks its hand-out as cancelled: then, the key does not become ready
-   * when it is done, unless it is added again after this call. A delay of the key is not affected.
+   * Removes a key that is ready or blocked. Marks the hand-out of a processing key as cancelled: the key does not
+   * become ready when it is done, unless it is added again after this call. A delay of the key is not affected.
    *
    * @returns The position of the key; `undefined` if it has none.
    * @throws Any error thrown by a discipline of the user. Then, nothing has changed.

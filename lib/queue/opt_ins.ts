@@ -13,7 +13,7 @@ export const ORDER: unique symbol = /* @__PURE__ */ Symbol();
 /** Key of a retry budget's function that adds the budget to a queue. */
 export const RETRIES: unique symbol = /* @__PURE__ */ Symbol();
 
-/** Key of a store's function that creates a queue which keeps its given-up items in the store. */
+/** Key of the function of a given-up store that creates a queue with this store. */
 export const KEEPER: unique symbol = /* @__PURE__ */ Symbol();
 
 /** Returns the code that a metrics provider brings. */

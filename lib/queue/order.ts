@@ -14,7 +14,7 @@ export interface Order {
   readonly blocked: number;
   /**
    * Next time at which blocked records become ready although nothing is done; `Infinity` or absent if there is none.
-   * While there is one, `length` and `blocked` are those of the latest call of `look`.
+   * While there is such a time, `length` and `blocked` are as of the latest call of `look`.
    */
   readonly nextChangeAt?: number | undefined;
   /** Groups of the keys; absent if they have none. */
@@ -27,7 +27,7 @@ export interface Order {
   /** Called before the first record enters an empty order. Throws if another queue uses the discipline of the order. */
   begin?(): void;
 
-  /** Makes the records ready whose time has come. */
+  /** Makes those records ready whose time has come. */
   look?(): void;
 
   /**
@@ -87,7 +87,7 @@ export interface Line extends Pick<Order, "length" | "pop" | "peek"> {
   remove?(record: number, state: number): void;
 }
 
-/** Groups of the keys in an order: the members of a discipline that concern them. */
+/** Groups of the keys in an order: the members of a discipline that concern groups. */
 export interface OrderGroups extends QueueGroups, Pick<QueueDiscipline<unknown>, "resumeGroup"> {
   pauseGroup(group: unknown, until: number): void;
 }

@@ -15,7 +15,7 @@ import { BLOCKED, LEAVING, NEEDS_BUDGET, POSITION, PROCESSING, READY, REFUSED } 
 /** Queue, as its ordering sees it. */
 export interface OrderedQueue extends HeldQueue {
   readonly records: Records;
-  /** The line, if it is an ordering. */
+  /** The line of the queue, if it is an {@linkcode Ordering}. */
   ordering: Ordering | undefined;
   readonly handedOut: number;
   readonly isShutDown: boolean;
@@ -30,8 +30,8 @@ export interface OrderedQueue extends HeldQueue {
 }
 
 /**
- * Ready and blocked keys of a queue that has a discipline or a retry budget. These options bring the class, so that
- * other queues contain nothing of it.
+ * Ready and blocked keys of a queue that has a discipline or a retry budget. Bundles contain this class only if a queue
+ * has one of these options.
  */
 export class Ordering extends HeldLine {
   readonly #isFifo: boolean;
@@ -39,7 +39,10 @@ export class Ordering extends HeldLine {
   readonly records: Records;
   /** Retries that need budget; `undefined` if retries need none. */
   retries: BlockedRetries | undefined = undefined;
-  /** Ready records that the order refused, the first first. They are handed out before those of the order. */
+  /**
+   * Ready records that the order refused, the first refused record first. They are handed out before the records of the
+   * order.
+   */
   readonly #refused: number[] = [];
   readonly #recentTime: RecentTime;
   /** Time at which the latest key became ready; `-Infinity` if the order doesn't use times. It is never set back. */
@@ -58,9 +61,9 @@ export class Ordering extends HeldLine {
     const { order, retries } = this;
     const { batch, batchReadyAt, isShutDown } = this.#queue;
     if (this.pausedUntil !== undefined && this.isPaused()) return 0;
-    if ((batch ?? batchReadyAt) !== undefined && !this.#isFifo) return 0; // a later slice may have one that goes first
+    if ((batch ?? batchReadyAt) !== undefined && !this.#isFifo) return 0; // a later slice may have the first item
     if (order.nextChangeAt! < Infinity) order.look?.();
-    if (isShutDown && retries !== undefined) retries.look(); // a timer does it before
+    if (isShutDown && retries !== undefined) retries.look(); // before a shutdown, a timer does this
     return order.length + this.#refused.length;
   }
 
@@ -146,7 +149,7 @@ export class Ordering extends HeldLine {
     return (state & POSITION) === BLOCKED || ((state & REFUSED) === 0 && this.order.isBlocked?.(record) === true);
   }
 
-  /** Lets a key leave that is done, once the order has been told. */
+  /** Clears the position of a key that is done, after telling the order. */
   done(record: number, state: number): void {
     if (!this.order.awaitsDone || (state & REFUSED) !== 0) return this.#queue.leave(record, state);
     this.records.setState(record, state + LEAVING - PROCESSING);

@@ -6,9 +6,9 @@ export const POSITION = 7;
 export const READY = 1;
 /** The key is a retry that is due and waits for budget. */
 export const BLOCKED = 2;
-/** The key is done, and leaves once the order has been told. */
+/** The key is done, and leaves once the order has been told so. */
 export const LEAVING = 4;
-/** The key is done and was added again. It becomes ready once the order has been told. */
+/** The key is done and was added again. It becomes ready once the order has been told of its end. */
 export const RETURNING = 5;
 /** The key was handed out and is not done. */
 export const PROCESSING = 6;
@@ -28,7 +28,7 @@ export const FOLDING = 64;
 export const NEEDS_BUDGET = 128;
 /** The next attempt at the key is neither a retry nor a first attempt. */
 export const EXEMPT = 256;
-/** The ready key is not a first attempt. */
+/** The key is ready, and its next attempt is not a first attempt. */
 export const REPEATED = 512;
 
 /** The work on the key was cancelled during its hand-out. */

@@ -42,7 +42,8 @@ interface MakesOrdering {
  * Keys of a queue: one record for each, from its first add until nothing about it must be remembered. Ready keys are
  * handed out first in, first out, unless the queue has an {@linkcode Ordering}.
  *
- * Here are all changes of a key's position: adds, hand-outs and ends. Calls that wait for them are in a derived class.
+ * This class makes all changes of a key's position: adds, hand-outs and ends. Calls that wait for them are in a derived
+ * class.
  */
 export abstract class RecordQueue<T> {
   readonly name: string;
@@ -53,7 +54,7 @@ export abstract class RecordQueue<T> {
   readonly records: Records;
   /** Ready keys. */
   line: Line;
-  /** The line, if it may hold its items: the queue has a discipline or a retry budget, or was paused. */
+  /** The line, if it may hold back items, because the queue has a discipline or a retry budget, or was paused. */
   held: HeldLine | undefined = undefined;
   /** The line, if the queue has a discipline or a retry budget. */
   ordering: Ordering | undefined = undefined;
@@ -68,7 +69,10 @@ export abstract class RecordQueue<T> {
   /** Record of the latest hand-out, because that hand-out often ends first. */
   #latest = NONE;
   #latestKey: unknown = undefined;
-  /** Latest hand-outs that last and began while other keys were processing; `undefined` until there is one. */
+  /**
+   * Latest hand-outs that have not ended and that began while other keys were processing; `undefined` until there is
+   * one.
+   */
   #recent: RecentHandOuts | undefined = undefined;
   /** Records of the processing keys. Created the first time a snapshot has to find a few of them among all records. */
   #worked: Set<number> | undefined = undefined;
@@ -209,7 +213,7 @@ export abstract class RecordQueue<T> {
     if (this.isAttended) this.tellAdded(record);
   }
 
-  /** Adds an item whose key has a record, and may be delayed. `marks` are those of `addNew`. */
+  /** Adds an item whose key has a record, and may be delayed. `marks` is the same as for `addNew`. */
   protected addToKnown(record: number, state: number, item: T, priority: number, marks: number): void {
     if ((state & DELAYED) !== 0) this.addBesideDelay(record, state, item, priority, marks);
     else this.addToRecord(record, state, item, priority, marks);
@@ -238,17 +242,17 @@ export abstract class RecordQueue<T> {
     // A retry of the item that is processing doesn't replace a newer one.
     const newest = isAgain && isSameKey(item, this.itemOf(record)) ? records.nextItemOf(record) : item;
     records.setNext(record, newest, isAgain ? Math.max(priority, records.nextPriorityOf(record)) : priority);
-    if (marks === 0 || !isAgain) this.mark(record, marks); // an add that is no retry counts more
+    if (marks === 0 || !isAgain) this.mark(record, marks); // an add that is not a retry takes precedence
     if (!isAgain) {
       records.setState(record, records.stateOf(record) + AGAIN - PROCESSING);
       this.comingBack++;
       this.observer?.addedAgain(record, priority);
     }
-    // The end of a delay is no news for the attempt.
+    // Running attempts are not told of adds that come from the end of a delay.
     if (this.batchReadyAt === undefined) this.onAgain?.(records.keyOf(record));
   }
 
-  /** Sets what the next attempt at a key is. */
+  /** Sets the kind of the next attempt at a key. */
   protected mark(record: number, marks: number): void {
     const state = this.records.stateOf(record);
     if ((state & (NEEDS_BUDGET | EXEMPT)) !== marks) {

@@ -68,7 +68,7 @@ export class ServedQueue<T> extends RecordQueue<T> implements WorkQueue<T>, Obse
     while (!this.hasFree()) {
       if (this.isShutDown && this.isOver) return Promise.resolve(SHUTDOWN);
       this.isAttended = this.hasCallers = true;
-      // Before the wait, because the clock may throw, and nobody would get the item of the wait.
+      // Before the wait, because the clock may throw: then, nobody would get the item of the wait.
       if (this.held === undefined || this.held.follow(true)) return this.getters.wait(signal);
     }
     return Promise.resolve(this.handOut());

@@ -8,13 +8,16 @@ const LOOKS = 2;
 
 /**
  * Removes expired values from a map, without a timer and without a scan of the whole map. Each call checks the next two
- * keys, and starts over after the last key. A call also removes the marks of removed keys, as many as there are for two
- * keys. If `prune` is called for each key that is set, the map's size stays within a small multiple of the number of
- * unexpired keys.
+ * keys, and starts over after the last key. A call also removes marks of removed keys: as many as there are, on
+ * average, for two keys. If `prune` is called for each key that is set, the map's size stays within a small multiple of
+ * the number of unexpired keys.
  */
 export class Pruner<K, V> {
   readonly #map: ChurnMap<K, V>;
-  /** Created by the first call, because in V8 an unused iterator keeps every table that the map had since then. */
+  /**
+   * Created by the first call, because in V8 an unused iterator keeps every table that the map has had since the
+   * iterator was created.
+   */
   #round: Iterator<K> | undefined;
   /** Number of keys and marks to look at in each call of this round. */
   #looks = 0;

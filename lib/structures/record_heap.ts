@@ -127,7 +127,8 @@ export class RecordHeap {
   clear(): void {
     this.length = 0;
     this.smallest = Infinity;
-    // The places stay if there are many for each record that was in the heap, because they may grow again each time.
+    // If there are many places for each record that was in the heap, the places are kept, because they may become as
+    // many again.
     if (this.#places.length <= MAX_PLACES * this.#records.length) this.#places = new Int32Array(MIN_CAPACITY);
     if (this.#records.length > MIN_CAPACITY) this.#resize(MIN_CAPACITY);
   }

@@ -15,7 +15,10 @@ const FREE = Symbol();
 /** While there are at most this many records, the entry of a removed key is deleted at once, so none is outdated. */
 const SMALL = 32;
 
-/** Maximum ratio of all entries to keys when a key is added, and when one is removed: others may follow it. */
+/**
+ * Maximum number of entries per key: when a key is added, and when one is removed. The second is higher, because
+ * further removals may follow.
+ */
 const MAX_ENTRIES = 5;
 const MAX_ENTRIES_LEFT = 16;
 
@@ -36,7 +39,10 @@ export class Page {
   readonly items: unknown[] | undefined;
   /** Entries that a discipline of the user has for keys. Created when it first has one. */
   entries: unknown[] | undefined = undefined;
-  /** Items and priorities of adds of processing keys. Created when there is first one, and a priority that is not 0. */
+  /**
+   * Items and priorities of adds of processing keys. Each array is created when it first has a value; a priority of 0
+   * needs none.
+   */
   nextItems: unknown[] | undefined = undefined;
   nextPriorities: Float64Array | undefined = undefined;
   /** Fields of delays. Created when a key is first delayed. */
@@ -111,10 +117,13 @@ export class Records {
   /** Number of keys. */
   size = 0;
   #map: LargeMap<unknown, number> = new Map();
-  /** Record and key that came first and are alone. They are not in the map, because most queues are almost empty. */
+  /**
+   * Record and key that were added first, while they are the only ones. They are not in the map, because most queues
+   * are almost empty.
+   */
   #only = NONE;
   #onlyKey: unknown = undefined;
-  /** Whether there were never more than `SMALL` records since there was none. */
+  /** Whether there were at most `SMALL` records at any time since the last time when there was no record. */
   #isSmall = true;
   readonly #hasItems: boolean;
   readonly #isOrdered: boolean;
@@ -309,7 +318,7 @@ export class Records {
     return this.#open = this.#newPage();
   }
 
-  /** Frees the memory of a page without records or, if no record is left, of all. */
+  /** Frees the memory of a page without records or, if no record is left, of all pages. */
   #empty(page: Page): void {
     if (this.size === 0) return this.#clear();
     if (page === this.#open) return;

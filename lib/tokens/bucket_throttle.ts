@@ -71,8 +71,8 @@ export class BucketThrottle implements OwnThrottle {
   }
 
   /**
-   * Takes tokens, even more than there are. No attempt starts until the tokens are paid back. A negative number of
-   * tokens is given back.
+   * Takes tokens, possibly more than the bucket contains. No attempt starts until the tokens are paid back. A negative
+   * number of tokens is given back.
    */
   charge(cost: number): void {
     this.leave(); // the next token comes later

@@ -15,10 +15,10 @@ class HeldPermit<T> implements GatePermit<T> {
   readonly #permit: Permit;
   /** Permits of other throttles, which the pool got during the attempt. They end with this one. */
   #adopted: Map<OwnThrottle, Permit> | undefined = undefined;
-  /** Time of the grant; `undefined` if the throttle makes no use of durations. */
+  /** Time of the grant; `undefined` if the throttle ignores durations. */
   readonly #beganAt: number | undefined;
   #outcome: AttemptResult["outcome"] = "succeeded";
-  /** Cost that was booked so far. */
+  /** Cost that the attempt was charged so far. */
   #booked = 0;
   #hasEnded = false;
 
@@ -134,7 +134,7 @@ class ThrottleGate<T> implements Gate<T>, ThrottledPool {
         this.#line.leave(this);
         this.#isIdle = !this.#isRemote && !isEnd;
         if (!this.#isIdle) this.needsItem = true;
-        else if (this.#watch() && source.length !== 0) this.#look(); // an item has become ready with time
+        else if (this.#watch() && source.length !== 0) this.#look(); // an item has become ready because time has passed
         return undefined;
       }
     }
@@ -195,7 +195,7 @@ class ThrottleGate<T> implements Gate<T>, ThrottledPool {
     this.#line.quit(this);
   }
 
-  /** Returns the time; `undefined` if the throttle makes no use of durations. */
+  /** Returns the time; `undefined` if the throttle ignores durations. */
   #now(): number | undefined {
     return this.throttle.ignoresDurations ? undefined : this.clock.now();
   }

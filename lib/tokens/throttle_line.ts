@@ -66,7 +66,7 @@ export class ThrottleLine {
     }
     if (typeof answer === "number") {
       this.#first ??= pool;
-      if (this.#first !== pool) this.#others.add(pool); // `acquire` has made another pool ask, which was refused
+      if (this.#first !== pool) this.#others.add(pool); // while `acquire` ran, another pool asked and was refused
       if (pool.clock !== undefined) this.#sleep(pool.clock, answer);
     }
     return answer;
@@ -118,7 +118,7 @@ export class ThrottleLine {
 
   #sleep(clock: Clock, delay: number): void {
     if (delay === Infinity) return;
-    this.#clearTimer?.(); // of a refusal since which something has changed
+    this.#clearTimer?.(); // the timer of an earlier refusal
     const timer = clock.setTimeout(() => {
       this.#clearTimer = undefined;
       this.serve();

@@ -109,7 +109,7 @@ function listenTo(signal: AbortSignal, controller: AbortController, rare: RareSt
   };
 }
 
-/** Context that the handler receives for an attempt. All else is private. */
+/** Context that the handler receives for an attempt. Everything else is private. */
 export class AttemptContext<T> implements HandlerContext {
   readonly attempt: number;
   readonly #attempt: Attempt<T>;

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { type Attempt, controllerOf } from "./attempt.ts";
 
-/** Maximum number of keys to remember whose attempts were aborted. */
+/** Maximum number of keys with aborted attempts to remember. */
 const MAX_KEYS = 10_000;
 
 /**

@@ -25,7 +25,7 @@ const CANCELLED: Ending = { kind: "cancelled" };
 export class Outcomes<T> {
   /** Number of endings that are being carried out. */
   pending = 0;
-  /** Attempt whose ending is being carried out now. What the source tells of its key is of no interest any more. */
+  /** Attempt whose ending is being carried out now. Messages of the source about its key are ignored. */
   settling: WorkAttempt<T> | undefined = undefined;
   readonly #source: WorkSource<T>;
   readonly #reports: Reports<T>;

@@ -99,7 +99,7 @@ export class Pool<T> implements WorkerPool<T> {
     this.#followConcurrency();
   }
 
-  /** Keeps so many slots free. */
+  /** Keeps this number of slots free. */
   reserve(slots: number): void {
     this.#workers.slots.reserved = slots;
     this.#followConcurrency();

@@ -85,7 +85,7 @@ interface Gathering<T> {
 /** Batch whose handler is running. */
 interface Batch<T> {
   readonly members: readonly Member<T>[];
-  /** Members that have ended, or whose attempts have timed out: others may be worked on in place of them. */
+  /** Members that have ended, or whose attempts have timed out, so that other items may take their slots. */
   readonly gone: Set<Member<T>>;
 }
 
@@ -189,7 +189,7 @@ interface Terms {
   readonly clock: Clock;
   /** Reports whether the pool is about to take ready items. */
   readonly takesMore: () => boolean;
-  /** Keeps so many slots of the pool free. */
+  /** Keeps this number of slots of the pool free. */
   readonly reserve: (slots: number) => void;
   /** Returns the items whose attempts have timed out, although their handler still runs. */
   readonly timedOut: () => ReadonlySet<unknown>;
@@ -202,11 +202,11 @@ interface Terms {
 class Batches<T> {
   readonly #handler: BatchHandler<T>;
   readonly #terms: Terms;
-  /** Batches that have not begun, the oldest first. With groups, more of them may be due than may run. */
+  /** Batches that have not begun, the oldest first. With groups, more batches may be due than may run. */
   readonly #gatherings = new Set<Gathering<T>>();
   /** Batches that have not begun and are not full, by group. */
   readonly #open = new Map<unknown, Gathering<T>>();
-  /** Running batches, without those of which all attempts have timed out. */
+  /** Running batches, except batches whose attempts have all timed out. */
   readonly #running = new Set<Batch<T>>();
   /** Number of slots that running batches keep free. */
   reserved = 0;
@@ -258,7 +258,7 @@ class Batches<T> {
     this.#begin();
   }
 
-  /** Lets batches wait no longer than for items that are ready when the queue begins to shut down. */
+  /** When the queue begins to shut down, lets batches wait only for items that are ready by then. */
   watch(
     queue: Partial<{ watch(callback: () => void): () => void }>,
     isEnding: () => boolean,
@@ -307,7 +307,10 @@ class Batches<T> {
     this.#ended(batch);
   }
 
-  /** Lets others begin in place of members whose attempts have timed out, although their handler still runs. */
+  /**
+   * Lets other items begin in place of members whose attempts have timed out, although the handler of the batch still
+   * runs.
+   */
   #look(): void {
     const timedOut = this.#terms.timedOut();
     for (const batch of this.#running) {

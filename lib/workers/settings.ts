@@ -33,7 +33,10 @@ export interface PoolSettings<T> extends LiveSettings {
   /** Default: the clock of the source. */
   readonly clock: Clock | undefined;
   readonly callbacks: Callbacks<T>;
-  /** Time after which an attempt is no longer aborted if its item is added again; `undefined` if none ever is. */
+  /**
+   * Time after which an attempt is no longer aborted if its item is added again; `undefined` if attempts are never
+   * aborted for this reason.
+   */
   readonly abortFor: number | undefined;
 }
 

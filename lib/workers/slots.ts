@@ -13,7 +13,10 @@ export interface SlotBounds {
  * Without this limit, any number of handlers could run while a backend hangs.
  */
 export class Slots {
-  /** Number of slots that are taken, including the slots of abandoned handlers. Written by those who take them. */
+  /**
+   * Number of slots that are taken, including the slots of abandoned handlers. The code that takes or frees a slot
+   * changes it.
+   */
   taken = 0;
   /**
    * Number of slots; 0 unless the pool is open. Less than `taken` if more handlers are running than may start now, for
