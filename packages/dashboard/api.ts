@@ -337,7 +337,7 @@ export interface BlockedGroupList {
    * because not all groups of the queue could be checked.
    */
   readonly count: number | null;
-  /** Groups with the most blocked items, in that order. */
+  /** Groups with the most blocked items, sorted by their number of blocked items, the largest first. */
   readonly groups: readonly BlockedGroup[];
 }
 
@@ -350,8 +350,8 @@ export interface BlockedGroup {
    *
    * - `"paused"`: the group is paused;
    * - `"probing"`: the group was paused, and its other items wait until one item is done;
-   * - `"rate"`: no more items may start at once by the rate of the group;
-   * - `"limit"`: as many items of the group are processing as may be;
+   * - `"rate"`: the rate of the group allows no further item now;
+   * - `"limit"`: as many items of the group are processing as its limit allows;
    * - `"inner"`: the discipline within the group blocks them.
    */
   readonly reason: "paused" | "probing" | "rate" | "limit" | "inner";
@@ -371,7 +371,7 @@ export interface GivenUpList {
   readonly matching: number | null;
   /** Number of items that were read for `errors`: the newest, at most 1,000. */
   readonly checked: number;
-  /** Newest items, in that order. */
+  /** The newest items, newest first. */
   readonly items: readonly GivenUpRow[];
   /** Errors of the items that were read, grouped by message, the group with the most items first. At most 50 groups. */
   readonly errors: readonly GivenUpErrorGroup[];
@@ -413,7 +413,10 @@ export interface GivenUpErrorGroup {
 export interface RedriveState {
   /** Number of items that were added again. */
   readonly redriven: number;
-  /** Number of items that the redrive has not checked yet. With a search, not all of them have to match. */
+  /**
+   * Number of items that the redrive has not checked yet. If the redrive has a search, some of these items may not
+   * match it.
+   */
   readonly left: number;
   /** Whether the redrive is running. */
   readonly running: boolean;

@@ -126,7 +126,7 @@ export interface DashboardOptions {
   readonly origins?: readonly string[] | undefined;
   /**
    * Called after each act of a user, for example to write an audit log. Refused requests are not acts. If the function
-   * throws, the act stands, and the error is logged.
+   * throws, the act is not undone, and the error is logged.
    */
   readonly onSteer?: ((event: SteerEvent) => void) | undefined;
   /**

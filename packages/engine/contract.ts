@@ -71,8 +71,8 @@ export interface RemoteQueueOptions<T = string> {
   keepGivenUp?: number | GivenUpRetention | undefined;
   /**
    * Time from the end of an item's last delay until its failures are forgotten, as for in-memory queues. So keys for
-   * which `forget` is never called, such as the keys of deleted objects, don't accumulate. Must be longer than
-   * an item waits to be handed out plus an attempt; otherwise, every failure counts as the first. The time of the
+   * which `forget` is never called, such as the keys of deleted objects, don't accumulate. Must be longer than the wait
+   * of an item for its hand-out and its attempt together; otherwise, every failure counts as the first. The time of the
    * process that reports a failure applies. After a reload of the document, a changed time applies from an item's next
    * failure.
    *
@@ -223,8 +223,8 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
   add(item: T, options?: RemoteAddOptions): Promise<void>;
 
   /**
-   * Adds items in order, in calls of up to 200 items. Other calls may take effect between these. If one of them fails,
-   * items of the others stay in the queue.
+   * Adds items in order, in calls of up to 200 items. Other programs may change the queue between these calls. If one
+   * of the calls fails, the items of the other calls stay in the queue.
    *
    * @param items The items.
    * @param options Priorities and delays: a value for all items, or a function that returns the value for each item.
@@ -293,8 +293,8 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
    * - Adds of a processing item before this call no longer make the item ready again. Later adds do.
    *
    * @param item The item, or another item with the same key.
-   * @param reason Reason of the signal: a value with a JSON form of at most 10,000 characters, or an error, of which
-   * the process gets the message. By default, an error with the code `WQ_CANCELLED`.
+   * @param reason Reason of the signal: a value with a JSON form of at most 10,000 characters, or an error, whose
+   * message the process gets. By default, an error with the code `WQ_CANCELLED`.
    * @returns The state in which the item was; `undefined` if there was nothing to cancel, or if a reply was lost and
    * the call was repeated.
    * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
@@ -506,7 +506,7 @@ export interface RemoteQueueSnapshot<T = string> extends QueueSnapshot<T>, Queue
   failingItems: Omit<FailingItem<T>, "failedAgoMs">[];
   /**
    * Groups with blocked items, up to `limit`. The groups with the most blocked items come first. If there are more
-   * groups, these are any of them. Missing if the queue has no groups, because its discipline is not `fair`.
+   * groups, the choice is arbitrary. Missing if the queue has no groups, because its discipline is not `fair`.
    */
   blockedGroups?: RemoteBlockedGroup[];
   /** Number of blocked items that are retries without budget. Missing if the queue has no retry budget. */
@@ -520,8 +520,8 @@ export interface RemoteBlockedGroup {
   /**
    * - `"paused"`: the group is paused;
    * - `"probing"`: the group was paused, and its other items wait until one item, the probe, is done;
-   * - `"rate"`: no more items may start at once by the rate of the group;
-   * - `"limit"`: as many items of the group are processing as may be.
+   * - `"rate"`: the rate of the group allows no further item now;
+   * - `"limit"`: as many items of the group are processing as its limit allows.
    */
   reason: "paused" | "probing" | "rate" | "limit";
   /** Number of blocked items. */
@@ -573,7 +573,7 @@ export interface RemoteLease<T = string> extends AsyncDisposable {
    */
   readonly signal: AbortSignal;
   /**
-   * Ends the work. If no outcome is given, the attempt counts as a success, and the failures are forgotten. With an
+   * Ends the attempt. If no outcome is given, the attempt counts as a success, and the failures are forgotten. With an
    * outcome:
    *
    * - `requeue: true` counts a failure, and adds the item again after the limiter's delay;

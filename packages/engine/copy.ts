@@ -9,7 +9,7 @@ const PAGE = 1000;
 
 /** Options of {@linkcode copyQueue}. */
 export interface CopyOptions {
-  /** Whether the target may have items. Those that it has are left as they are. */
+  /** Whether the target may have items. Items of the target are left as they are. */
   readonly merge?: boolean | undefined;
   /** Whether items that are processing are copied too. They become ready, with the failures that they had before. */
   readonly processing?: boolean | undefined;
@@ -19,7 +19,10 @@ export interface CopyOptions {
 
 /** Outcome of {@linkcode copyQueue}. */
 export interface CopyResult {
-  /** Number of copied items that were ready, blocked, delayed or processing, with those that the target had before. */
+  /**
+   * Number of copied items that were ready, blocked, delayed or processing, including items that the target already
+   * had.
+   */
   readonly items: number;
   /** Number of given-up items. */
   readonly givenUp: number;

@@ -1,7 +1,7 @@
 /**
- * Delays as an engine evaluates them. The process computes all that depends on nothing shared, so what is left are the
- * token buckets that processes share, and the limiters around them. Each engine has a table with an entry for each kind
- * of node, so a kind without an entry doesn't compile.
+ * Delays as an engine evaluates them. The process computes every part of a delay that needs no shared state. The nodes
+ * are the other parts: token buckets that processes share, and the limiters around them. Each engine has a table with
+ * an entry for each kind of node, so a kind without an entry doesn't compile.
  *
  * @module
  */

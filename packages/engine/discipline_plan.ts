@@ -93,8 +93,8 @@ interface Planned extends Omit<DisciplinePlan, "text"> {
 interface BuiltInPlan<Type extends keyof BuiltInDisciplineOptions> {
   readonly definition: object;
   /**
-   * Returns the plan. Must name each option, and pass on the rest, which is empty. Instead of a plan, may add an issue
-   * that refuses the discipline by name.
+   * Returns the plan. Must name each option, and pass on the rest, which is empty. May add an issue that refuses the
+   * discipline by name, instead of returning a plan.
    */
   plan(
     part: DisciplineDescription,

@@ -61,7 +61,7 @@ export function settingsIn(
 }
 
 /**
- * Returns the plan of a queue's discipline in a document; `undefined` if it has none.
+ * Returns the plan of a queue's discipline in a document; `undefined` if the queue has no discipline there.
  *
  * @throws {ConfigError} If the discipline can't work outside the process.
  */

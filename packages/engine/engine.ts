@@ -104,7 +104,7 @@ export interface Finish {
   readonly reason?: string;
   /** Reason code of `givenUp`. */
   readonly why?: GiveUpReason;
-  /** Number of the attempt, for `givenUp`. By default, the number of failures and one more. */
+  /** Number of the attempt, for `givenUp`. By default, the number of failures plus one. */
   readonly attempts?: number | undefined;
   /**
    * Maximum number of retries, for `givenUp`. If the key has fewer failures now, or this failure is not counted,
@@ -149,7 +149,7 @@ export interface TurnRequest {
   readonly known: number;
   /** Number of keys to take. */
   readonly wanted: number;
-  /** Whether the process works on keys of other partitions. If so, no suspect is handed out. By default, it doesn't. */
+  /** Whether the process works on keys of other partitions. If so, no suspect is handed out. False by default. */
   readonly isBusyElsewhere?: boolean;
   /** Bucket from which each taken key takes a token, if any. */
   readonly throttle: AttemptBucket | undefined;
@@ -165,7 +165,10 @@ export interface TurnReply {
   readonly isPaused: boolean;
   /** Whether the owner has lost all of its leases. */
   readonly isLost: boolean;
-  /** Whether the owner has the duty to try suspects. If so, the owner takes no other keys. */
+  /**
+   * Whether the owner has the duty to try suspects: keys that stalled more than once. If so, the owner takes no other
+   * keys.
+   */
   readonly isAlone: boolean;
   /** One answer per finish. */
   readonly answers: readonly FinishAnswer[];
@@ -257,13 +260,13 @@ export interface StoredFailures {
   readonly error: string;
   /** Time since the first failure. */
   readonly sinceMs: number;
-  /** Time until the failures are forgotten. Missing if they aren't. */
+  /** Time until the failures are forgotten. Missing if they are never forgotten. */
   readonly forgottenInMs: number | undefined;
   /** Time until the retry is due, if early failures are not counted. */
   readonly earlyForMs: number | undefined;
 }
 
-/** Key that is ready, blocked or delayed, with everything that a store keeps of it but the place of its group. */
+/** Key that is ready, blocked or delayed, with everything that a store keeps of it except the place of its group. */
 export interface StoredKey extends ListedKey {
   /** Traceparent of the newest add, if it had one. */
   readonly trace: string | undefined;
@@ -406,7 +409,7 @@ export interface CancelledKey {
   readonly reason: string;
 }
 
-/** News for an owner that renews its lease. */
+/** Reply to an owner that renews its lease. */
 export interface Renewal {
   /** Cancelled keys that the owner still has. If there are many, some of them. */
   readonly cancelled: readonly CancelledKey[];
@@ -414,11 +417,14 @@ export interface Renewal {
 
 /** Receiver of messages to a process that wants work, or has keys. */
 export interface ProcessListener {
-  /** There may be work, in a number of milliseconds. Only a process that got fewer keys than it wanted is woken. */
+  /**
+   * Called when there may be work after `delay` milliseconds. Only a process that got fewer keys than it wanted is
+   * woken.
+   */
   wake(delay: number): void;
-  /** The process must renew its leases now, because its reply has news of a key that the process has. */
+  /** Called when the process must renew its leases now, because the reply has news of a key that the process has. */
   renew(): void;
-  /** The connection was restored. Messages may have got lost while it was interrupted. */
+  /** Called when the connection was restored. Messages may have got lost while it was interrupted. */
   resumed(): void;
 }
 
@@ -433,8 +439,8 @@ export interface HandOuts {
   turn(request: TurnRequest): Promise<TurnReply>;
 
   /**
-   * Renews an owner's lease, which covers all of its keys. Resolves to news of the keys; `undefined` if the owner did
-   * not have the lease any more.
+   * Renews an owner's lease, which covers all of its keys. Resolves to what has changed for the keys; `undefined` if
+   * the owner did not have the lease any more.
    */
   renew(owner: string): Promise<Renewal | undefined>;
 
@@ -488,7 +494,10 @@ export interface QueueEngine {
   /** Whether replies include how long each taken key had been ready. */
   measuresTimes: boolean;
 
-  /** Adds entries after a delay in milliseconds. Many entries are added in parts, between which others may call. */
+  /**
+   * Adds entries after a delay in milliseconds. If there are many entries, they are added in several calls, and calls
+   * of others may come between these.
+   */
   add(entries: readonly Entry[], delay?: number): Promise<void>;
 
   /**
@@ -554,8 +563,8 @@ export interface QueueEngine {
   resumeGroup(group: string): Promise<boolean>;
 
   /**
-   * Puts limits on the given-up keys in force, for all processes. Sent with the next call if the engine is not
-   * connected. An engine to which no limits were ever given keeps 10,000 keys.
+   * Sets the limits on the given-up keys, for all processes. Sent with the next call if the engine is not connected. An
+   * engine to which no limits were ever given keeps 10,000 keys.
    */
   keepGivenUp(retention: Retention): Promise<void>;
 

@@ -53,7 +53,10 @@ export abstract class Gate<Plan extends GatePlan = GatePlan> {
     this.tell();
   }
 
-  /** Number of attempts for which the engine would probably grant permits now. At least 1, to find out. */
+  /**
+   * Number of attempts for which the engine would probably grant permits now. At least 1, so that a call is made to
+   * find out.
+   */
   abstract get free(): number;
 
   /** Sets the number of permits to wait for. */
@@ -87,7 +90,10 @@ export abstract class Gate<Plan extends GatePlan = GatePlan> {
 
   abstract charge(cost: number): void;
 
-  /** Calls the engine in a microtask if there is news, so that all changes of one turn of the event loop are told. */
+  /**
+   * Calls the engine in a microtask if anything has changed, so that one call sends all changes of one turn of the
+   * event loop.
+   */
   tell(): void {
     if (this.#isScheduled || this.#isResting || this.#call !== undefined) return;
     this.#isScheduled = true;
@@ -97,7 +103,7 @@ export abstract class Gate<Plan extends GatePlan = GatePlan> {
     });
   }
 
-  /** Calls the engine in a microtask even if there is no news. */
+  /** Calls the engine in a microtask even if nothing has changed. */
   askAgain(): void {
     this.#mustCall = true;
     this.tell();
@@ -110,7 +116,7 @@ export abstract class Gate<Plan extends GatePlan = GatePlan> {
     this.callNow();
   }
 
-  /** Calls the engine now if there is news, unless a call is running. */
+  /** Calls the engine now if anything has changed, unless a call is running. */
   callNow(): void {
     if (this.#isResting || this.#call !== undefined || !(this.#mustCall || this.hasNews)) return;
     this.#mustCall = false;
@@ -121,7 +127,7 @@ export abstract class Gate<Plan extends GatePlan = GatePlan> {
     });
   }
 
-  /** Wants no more, gives everything back, and waits until the engine has been told. */
+  /** Stops asking for permits, gives all of them back, and waits until the engine has received this. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.wanted = 0;
@@ -132,11 +138,12 @@ export abstract class Gate<Plan extends GatePlan = GatePlan> {
     clearTimeout(this.#timer);
   }
 
-  /** Whether the engine must be told something. */
+  /** Whether there are changes that the engine doesn't know. */
   protected abstract get hasNews(): boolean;
 
   /**
-   * Tells the engine. Returns the longest time until the next call in milliseconds, or `undefined` if none is needed.
+   * Sends the changes to the engine. Returns the longest time until the next call in milliseconds, or `undefined` if
+   * none is needed.
    */
   protected abstract ask(): Promise<number | undefined>;
 
@@ -168,7 +175,7 @@ export class PermitsGate extends Gate<PermitsPlan> {
   #left = Infinity;
   /** Whether the latest call got fewer permits than it wanted. */
   #isShort = false;
-  /** Send time of the latest successful call, from which on the store leases the permits. */
+  /** Send time of the latest successful call. The store leases the permits from this time on. */
   #renewedAt = Infinity;
   #end: ReturnType<typeof setTimeout> | undefined = undefined;
   #isListening = false;
@@ -342,7 +349,8 @@ export class TokensGate extends Gate<TokensPlan> {
     this.#charged = 0;
     const call = store.tokens(id, { process, rate, burst, charged, wanted, longestMs: ASK_AGAIN });
     call.catch((error) => {
-      // Takes tokens twice rather than never, and gives tokens back never rather than twice.
+      // If the call may have taken effect, a charge is repeated, since it must not get lost. A return of tokens is not
+      // repeated, since it must not count twice.
       if (charged > 0 || error?.mayHaveRun === false) this.#charged += charged;
     });
     const { granted, waitMs } = await call;

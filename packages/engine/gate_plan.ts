@@ -1,6 +1,5 @@
 /**
- * Plans of gates: the parts of a throttle in a config that are one for all processes, and their identities in the
- * store.
+ * Plans of gates: the parts of a throttle in a config that all processes share, and their identities in the store.
  *
  * @module
  */
@@ -11,10 +10,10 @@ import type { DescribedOptions } from "./planned_part.ts";
 import type { GatePlan } from "./throttle_store.ts";
 
 /**
- * Returns plans for the parts of a throttle that are one for all processes: `concurrency` and `bucket`, also inside
- * `all-of`. A part with a name in the section `throttles` has keys of its own, which all queues with such a part share.
- * Any other part has keys of its queue. No plans are returned for a bucket of the queue or of a limiter: its tokens
- * come with the items.
+ * Returns plans for the parts of a throttle that all processes share: `concurrency` and `bucket`, also inside `all-of`.
+ * A part with a name in the section `throttles` has keys of its own, which all queues with such a part share. Any other
+ * part has keys of its queue. No plans are returned for a bucket of the queue or of a limiter: its tokens come with the
+ * items.
  *
  * The plans are in the order in which permits must be acquired: tokens first, because a process that waits for a permit
  * may keep a token, but not the other way around; then permits in the order of their names, so that two processes never
@@ -45,7 +44,7 @@ interface BuiltInPlan<Type extends keyof BuiltInThrottleOptions> {
 /** Entry of a throttle that each process has for itself. */
 const OF_EACH_PROCESS = undefined;
 
-/** Throttle, with what its gates depend on. */
+/** Throttle, with the data on which its gates depend. */
 interface Part<Type extends keyof BuiltInThrottleOptions> {
   readonly path: string;
   readonly options: DescribedOptions<BuiltInThrottleOptions[Type]>;

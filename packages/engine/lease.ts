@@ -36,7 +36,7 @@ export class HeldLease<T> implements RemoteLease<T> {
   startedAt: number | undefined = undefined;
   /** Whether an attempt of a pool has begun. */
   hasBegun = false;
-  /** Limits on retries, if the pool has retried the item so often that it gives the item up. */
+  /** Limits on retries; `undefined` unless the pool gives the item up because of them. */
   limits: RetryLimits | undefined = undefined;
   /** Name of the throttle bucket from which a token was taken for this lease, if any. */
   bucket: string | undefined = undefined;
@@ -155,7 +155,7 @@ export class HeldLease<T> implements RemoteLease<T> {
           this.#events.onError(
             withCode(
               "WQ_LEASE_LOST",
-              new Error(`The outcome of ${JSON.stringify(this.key)} does not count as its lease was lost`),
+              new Error(`The outcome of ${JSON.stringify(this.key)} does not count because its lease was lost`),
             ),
           );
         }

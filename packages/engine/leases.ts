@@ -30,7 +30,7 @@ export class Leases<L extends TimedLease> {
   /** Send time of the latest successful call that took or renewed leases. */
   #renewedAt = 0;
   #isRenewing = false;
-  /** Whether the next renewal must follow the running one, because its reply may not have the latest news. */
+  /** Whether the next renewal must follow the running one, because its reply may not have the latest changes. */
   #mustRenew = false;
   #renewal: ReturnType<typeof setTimeout> | undefined = undefined;
   #end: ReturnType<typeof setTimeout> | undefined = undefined;
@@ -109,7 +109,7 @@ export class Leases<L extends TimedLease> {
     this.#renewal = this.#end = undefined;
   }
 
-  /** Renews the leases now, because there is news of one of their items. */
+  /** Renews the leases now, because something has changed for one of their items. */
   renew(): void {
     if (this.#held.size === 0) return;
     if (this.#isRenewing) this.#mustRenew = true;

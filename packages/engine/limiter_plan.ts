@@ -1,5 +1,5 @@
 /**
- * Plans: limiters and buckets in the form in which an engine uses them. Each limiter gives the delays that it gives in
+ * Plans: limiters and buckets in the form in which an engine uses them. Each limiter gives the same delays as in
  * memory, because the process asks the limiter itself. Only buckets are in the engine, which all processes share.
  *
  * @module

@@ -16,7 +16,7 @@ import type { EngineSettings } from "./engine.ts";
 
 /**
  * Rules for the options in `Option`, with one rule per option. Omitting a rule is a type error. A rule is a condition,
- * and the words that say it.
+ * and the words for it in messages.
  */
 export type RulesOf<Option extends PropertyKey> = Readonly<
   Record<Option, readonly [holds: (value: never) => boolean, words: string]>

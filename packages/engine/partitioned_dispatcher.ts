@@ -4,9 +4,9 @@ import type { Finish, FinishAnswer, Partitions } from "./engine.ts";
 import type { HeldLease } from "./lease.ts";
 
 /**
- * Number of keys that a partition may have handed out more than others. Larger with many workers. The call that reports
- * an outcome also asks for more, which saves another call. Without this limit, a process with one worker would ask the
- * same partition for as long as the partition has keys.
+ * Number of keys by which the hand-outs of a partition may exceed those of others. Larger with many workers. The call
+ * that reports an outcome also asks for more, which saves another call. Without this limit, a process with one worker
+ * would ask the same partition for as long as the partition has keys.
  */
 const LEAD = 8;
 /** Longest time that wants wait for the reply of one partition before others are asked as well, in milliseconds. */
@@ -34,7 +34,7 @@ interface Partition<T> {
   isInvited: boolean;
   /** Whether the latest call that asked for leases got fewer. */
   isShort: boolean;
-  /** Number of leases from the partition. Time without work counts as if others had not been ahead. */
+  /** Number of leases from the partition. A partition that had no work for a while doesn't fall behind the others. */
   served: number;
 }
 
@@ -46,7 +46,7 @@ export class PartitionedDispatcher<T> implements Dispatch<T> {
   readonly #indexOf: (key: string) => number;
   readonly #partitions: readonly Partition<T>[];
   readonly #wants = new Set<Want<T>>();
-  /** Want of each dispatcher. It stands for all wants, and `#begin` limits it. */
+  /** Want that each dispatcher gets. It stands for all wants, and `#begin` limits the leases for it. */
   readonly #want: Want<T> = {
     request: () => ({ count: Infinity }),
     accept: (leases) => this.#accept(leases),
@@ -245,7 +245,7 @@ export class PartitionedDispatcher<T> implements Dispatch<T> {
     });
   }
 
-  /** Asks partitions that may have work, those first that have handed out the fewest keys. */
+  /** Asks partitions that may have work, beginning with those that have handed out the fewest keys. */
   #invite(): void {
     const free = this.#free - this.#invited;
     if (free <= 0) return;
@@ -263,7 +263,7 @@ export class PartitionedDispatcher<T> implements Dispatch<T> {
       .sort((one, other) => one.served - other.served).slice(0, count);
   }
 
-  /** Partitions that may have work, and that no call asks. */
+  /** Partitions that may have work, and to which no call is in progress. */
   get #open(): Partition<T>[] {
     return this.#partitions.filter(({ dispatcher, asked }) => asked === 0 && dispatcher.mayHaveWork);
   }

@@ -106,7 +106,7 @@ export interface RemoteQueueParts<T> {
   readonly onQueueError: ((error: unknown) => void) | undefined;
 }
 
-/** Throttle of a config that is one for all processes. */
+/** Throttle of a config that all processes share. */
 export interface SharedThrottlePlan {
   /** Throttle that the config built for this process. */
   readonly local: Throttle;
@@ -166,7 +166,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   readonly #throttleStore: ThrottleStore;
   #throttleName: ThrottleName;
   #shared: SharedThrottlePlan | undefined;
-  /** Shared throttles by their local throttle. Before the last reload, it may have been another. */
+  /** Shared throttles by their local throttle. Includes the throttles from before the last reload. */
   readonly #sharedThrottles = new Map<Throttle, SharedThrottle>();
   #countOfShared = 0;
   readonly #sources = new Set<RemoteSource<T>>();
@@ -275,7 +275,10 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     });
   }
 
-  /** Adds entries. Entries with one delay, and with nothing else, are sent together with others of that kind. */
+  /**
+   * Adds entries. Entries that have the same delay, and neither a priority nor a trace, are sent together with other
+   * such entries.
+   */
   async #add(entries: readonly RankedEntry[]): Promise<void> {
     const [first] = entries;
     const isPlain = entries.every(({ priority, delay, trace }) => {
@@ -508,7 +511,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   }
 
   /**
-   * Returns the throttle that is one for all processes, if the given throttle of the config is the local part of it.
+   * Returns the throttle that all processes share, if the given throttle of the config is its local part.
    */
   #sharedThrottle(local: Throttle): SharedThrottle | undefined {
     const gates = local === this.#shared?.local ? this.#shared.gates : this.#gatesOfBucket(local);

@@ -6,9 +6,8 @@ import type { GatePlan } from "./throttle_store.ts";
 const THROTTLE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.throttle");
 
 /**
- * Throttle of a config whose gates are one for all processes. An attempt needs a permit of the local throttle, which
- * has the state that only this process knows (a pause of a bucket, a breaker in an `all-of`), and then one of each
- * gate.
+ * Throttle of a config whose gates all processes share. An attempt needs a permit of the local throttle, which has the
+ * state that only this process knows (a pause of a bucket, a breaker in an `all-of`), and then a permit of each gate.
  *
  * A permit of a gate is requested only when a pool has an item, and arrives later. So `acquire` refuses at first, and
  * `onChange` says when to ask again.
@@ -44,7 +43,7 @@ export class SharedThrottle implements OwnThrottle {
     return Math.min(this.#local.free ?? Infinity, ...this.#gates.map(({ free }) => free));
   }
 
-  /** Changes the gates. A gate that is new or back counts the attempts that are running. */
+  /** Changes the gates. A gate that is new or used again counts the running attempts. */
   change(plans: readonly GatePlan[]): void {
     const before = new Map([...this.#gates, ...this.#past].map((gate) => [keyOf(gate.plan), gate]));
     this.#gates = plans.map((plan) => {

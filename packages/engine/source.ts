@@ -31,7 +31,7 @@ export interface SourceQueue<T> {
   readonly dispatcher: Dispatch<T>;
   /** Returns the current path of the `throttle` bucket in the document, and its name, if it has one. */
   throttleName(): ThrottleName;
-  /** Returns the throttle that is one for all processes and has the given throttle as its local part, if any. */
+  /** Returns the throttle that all processes share and that has the given throttle as its local part, if any. */
   sharedThrottle(throttle: Throttle): Throttle | undefined;
   /** Notes that the work on a lease begins now. */
   noteStart(held: HeldLease<T>): void;

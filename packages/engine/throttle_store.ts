@@ -59,9 +59,9 @@ export interface TokensRequest {
   readonly rate: number;
   /** Largest number of tokens. */
   readonly burst: number;
-  /** Number of tokens to take, even more than there are. A negative number of tokens is given back. */
+  /** Number of tokens to take, possibly more than the bucket contains. A negative number of tokens is given back. */
   readonly charged: number;
-  /** Number of tokens to take if there are so many. */
+  /** Number of tokens to take if the bucket contains at least this many. */
   readonly wanted: number;
   /** Longest time until the next call of a process that waits, in milliseconds. */
   readonly longestMs: number;

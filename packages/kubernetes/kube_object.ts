@@ -36,7 +36,7 @@ export interface ObjectMeta {
   readonly deletionTimestamp?: string | undefined;
   /** Seconds that a deleted object, such as a pod, has left to end on its own. */
   readonly deletionGracePeriodSeconds?: number | undefined;
-  /** Labels, which selectors select. */
+  /** Labels, by which selectors select objects. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Annotations: texts that no selector reads. */
   readonly annotations?: Readonly<Record<string, string>> | undefined;

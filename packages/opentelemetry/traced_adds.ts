@@ -177,7 +177,7 @@ export class AddingSpans {
   }
 }
 
-/** The remembered spans, by what `tracedAdds` returned. */
+/** Remembered spans, by the object that `tracedAdds` returned. */
 const spansOfAdds = /* @__PURE__ */ new WeakMap<object, AddingSpans>();
 
 /** Returns the spans that `adds` remembers; `undefined` if it wasn't returned by `tracedAdds`. */

@@ -41,8 +41,8 @@ export interface RedisQueueOptions<T = string> extends RemoteQueueOptions<T> {
   /**
    * Time without calls after which the server forgets an empty queue: a queue without ready, blocked, delayed,
    * processing and given-up items that is not paused. Its keys expire, and with them its counts, failures and buckets.
-   * The options of a process are in force again with its next call. 100 ms to ten years, in whole seconds. The server
-   * stores the time, which applies to all processes.
+   * When a process makes its next call, its options are in force again. The time is from 100 ms to ten years; the
+   * server counts whole seconds. The server stores the time, which applies to all processes.
    *
    * @default {the time that the server has, which is 30 days for a new queue}
    */
@@ -157,8 +157,8 @@ export interface RedisQueue<T = string> extends RemoteQueue<T> {
   /**
    * Moves all items to another number of partitions. First call {@linkcode RemoteQueue.pause}, and wait until no item
    * is processing. Until the items are moved, the calls of all processes reject. After that, the queue is still paused,
-   * and every process must open it again, with the new number. If this process ends before, call `repartition` again
-   * with the same number, in any process: it goes on where the other has stopped.
+   * and every process must open it again, with the new number. If this process ends before the move does, call
+   * `repartition` again with the same number, in any process: it continues where the first call stopped.
    *
    * The items keep their order, delays, priorities, failures and payloads. Given-up items, counts, limits on given-up
    * items, the discipline and paused groups are kept as well. Buckets of the limiter are full afterwards.

@@ -40,7 +40,10 @@ export interface RedisEngineSettings extends EngineSettings {
   readonly retention?: Retention | undefined;
   /** Retry budget to put in force. By default, the budget that the server has stays in force. */
   readonly retryBudget?: RetryBudgetOptions | undefined;
-  /** Milliseconds without calls after which an empty queue is forgotten. By default, as the server has it. */
+  /**
+   * Milliseconds without calls after which an empty queue is forgotten. By default, the time that the server has stays
+   * in force.
+   */
   readonly expireAfter?: number | undefined;
   /** Division of the queue, if the engine is for one of its partitions. */
   readonly partitioning?: Partitioning | undefined;
@@ -108,7 +111,7 @@ export class RedisEngine implements Engine {
     this.#expireAfter = settings.expireAfter;
     this.#partitioning = settings.partitioning;
     this.#key = `workqueue:{${settings.name}}:meta`;
-    // A server that has lost its data learns of what is stored there.
+    // A server that has lost its data gets the definition again.
     this.#stopReconnecting = connection.onReconnect(this.#key, () => void this.#define());
   }
 
@@ -251,7 +254,7 @@ export class RedisEngine implements Engine {
 
   /** Hands back keys in several calls. Keys that were handed out after the first of them are kept. */
   async release(owner: string, known: readonly string[]): Promise<string[]> {
-    // No call of the owner was sent yet. A later release would hand back what the waiting calls take.
+    // No call of the owner was sent yet. A later release would hand back the items that the waiting calls take.
     if (this.#partitioning?.isOpen === false) return [];
     const seen = new Set<string>();
     const tokens = known.map((token) => ({ token }));
@@ -374,7 +377,7 @@ export class RedisEngine implements Engine {
     return this.#connection.onReconnect(this.#key, callback);
   }
 
-  /** Resolves to whether the server will forget the queue, because it is empty; with the milliseconds until then. */
+  /** Resolves to the milliseconds until the server forgets the queue; `undefined` if the queue is not empty. */
   async ending(): Promise<number | undefined> {
     return await this.#run("isEnding", {}) ? this.#forgottenAfter : undefined;
   }

@@ -321,8 +321,8 @@ export function partOfBudget({ ratio, minRate }: RetryBudgetOptions, partitions:
 const NOTHING_TO_REDRIVE: EngineRedrive = { redriven: 0, left: 0, running: false, pauseMs: undefined };
 
 /**
- * Waits for all calls, which are parts of one. If some of them failed and others may have taken effect, so may the
- * whole.
+ * Waits for all parts of a call. If some parts failed and others may have taken effect, the whole call counts as one
+ * that may have taken effect.
  *
  * @throws The error of the first call that failed.
  */

@@ -14,11 +14,11 @@ let forgetScript: Script | undefined;
 export class Partitioning {
   readonly #connection: Connection;
   readonly #name: string;
-  /** Division that this process wants. Without a separator, any will do. */
+  /** Division that this process wants. If it has no separator, a stored division with any separator is accepted. */
   readonly #own: Division;
   #opening: Promise<void> | undefined = undefined;
   #isOpen = false;
-  /** Division on the server, once it is known. Stays when it is forgotten, because this process may have leases. */
+  /** Division on the server, once it is known. Kept even after `forget`, because this process may have leases. */
   #division: Division | undefined = undefined;
   #text = "";
 
@@ -38,7 +38,7 @@ export class Partitioning {
     return this.#text;
   }
 
-  /** Returns the partition of a key. Must not be called before the division was known. */
+  /** Returns the partition of a key. Must not be called before the division is known. */
   indexOf(key: string): number {
     return indexOf(this.#division!, key);
   }
@@ -48,7 +48,7 @@ export class Partitioning {
     return indexOfGroup(this.#own, group);
   }
 
-  /** Reads the division from the server. Returns `undefined` if it is known. */
+  /** Reads the division from the server. Returns `undefined` if the division is known already. */
   open(): Promise<void> | undefined {
     if (this.#isOpen) return undefined;
     return this.#opening ??= this.#open().finally(() => this.#opening = undefined);

@@ -1,2 +1,2 @@
-/** Name of the product in messages. Valkey is meant too. */
+/** Name of the product in messages. Includes Valkey. */
 export const PRODUCT = "Redis";

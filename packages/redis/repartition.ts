@@ -34,7 +34,7 @@ import {
 
 /** Move of a queue's keys to other partitions. Each stage may be repeated, also by several processes at once. */
 interface Move {
-  /** Number of moves of the queue that have begun, with this one. */
+  /** Number of moves of the queue that have begun, including this one. */
   readonly number: number;
   /** Distinguishes moves that processes begin at once. */
   readonly id: string;
@@ -58,7 +58,7 @@ interface Declared<A extends unknown[], R> {
   read(sent: unknown): R;
 }
 
-/** Scripts that were created, by what they were created from. */
+/** Created scripts, by the object from which each was created. */
 const scripts = new Map<object, Script>();
 const plainScripts = new Map<object, Script>();
 
@@ -76,10 +76,11 @@ export class Repartition {
   }
 
   /**
-   * Divides the queue into `count` partitions. If an earlier move to as many partitions has not ended, goes on with it.
+   * Divides the queue into `count` partitions. Continues an earlier move to this number of partitions if it has not
+   * ended.
    *
    * @throws {Error} (as a rejection) If the queue is not at rest, is being divided into another number of partitions,
-   * or if another process goes on with this move.
+   * or if another process continues this move.
    */
   async run(count: number): Promise<void> {
     try {
@@ -95,14 +96,14 @@ export class Repartition {
     }
   }
 
-  /** Returns the move to go on with. Returns `undefined` if there is nothing to do. */
+  /** Returns the move to begin or continue. Returns `undefined` if there is nothing to do. */
   async #begin(count: number): Promise<Move | undefined> {
     const home = await this.#atHome(readPartitions, {});
     if (!home.exists) return undefined; // the first use of the queue will divide it
     const before = home.moving === undefined ? undefined : JSON.parse(home.moving) as Move;
     if (before !== undefined && before.stage !== "lock") return before;
     const stored = divisionIn(home.division ?? textOf(UNDIVIDED));
-    const from = stored.count === 0 ? UNDIVIDED : stored; // locked by a move that has not gone on
+    const from = stored.count === 0 ? UNDIVIDED : stored; // locked by a move that was not continued
     const separator = this.#separator ?? from.separator ?? separatorOf(home.plan);
     const to = count === 1 ? UNDIVIDED : { count, separator };
     const texts = { from: textOf(from), to: textOf(to) };
@@ -117,7 +118,7 @@ export class Repartition {
       await this.#lock(move);
       return await this.#enter(move, { ...move, stage: "export" }, to.count === 1 ? lockOf(move) : undefined);
     } catch (error) {
-      await this.#unlock(move).catch(() => {}); // the next move does it
+      await this.#unlock(move).catch(() => {}); // the next move unlocks it
       throw error;
     }
   }
@@ -283,7 +284,10 @@ function separatorOf(plan: string | undefined): string | null {
   }
 }
 
-/** Waits for a call that may have run before, and then is refused because the partition has another division. */
+/**
+ * Waits for a call that may be a repetition. A repeated call is refused, because the partition has another division by
+ * then: that is no error.
+ */
 async function unlessOther(call: Promise<unknown>): Promise<void> {
   try {
     await call;

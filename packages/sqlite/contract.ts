@@ -12,8 +12,8 @@ export interface SqliteQueueOptions<T = string> extends RemoteQueueOptions<T> {
   path: string;
   /**
    * Whether the promise of an add resolves when the item is on the disk (`"full"`), or already when the operating
-   * system has it (`"normal"`). With `"normal"`, adds are faster, and a power cut or a crash of the machine loses those
-   * of the last seconds. A killed process loses none. Takes and finishes are always `"normal"`.
+   * system has it (`"normal"`). With `"normal"`, adds are faster, and a power cut or a crash of the machine loses the
+   * adds of the last seconds. A killed process loses no adds. Takes and finishes are always `"normal"`.
    *
    * @default {"full"}
    */

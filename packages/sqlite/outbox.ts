@@ -17,7 +17,7 @@ export interface OutboxQueue extends AddSettings {
 /**
  * Adds entries in the open transaction of a user's connection.
  *
- * @throws {TypeError} If `connection` is no connection.
+ * @throws {TypeError} If `connection` is not a connection.
  * @throws {Error} If no transaction is open, if the connection is to another file or comes from another copy of SQLite,
  * or if SQLite fails.
  */

@@ -147,7 +147,7 @@ export function parseOutput(text: string): "line" | "group" {
   throw new InvalidArgumentError("It must be line or group.");
 }
 
-/** Destination of the commands' standard error by default: the terminal, if there is one. */
+/** Default destination of the commands' standard error: the terminal, if there is one. */
 export function automaticStderr({ isErrorTerminal }: RunEnvironment): "live" | "hide" {
   return isErrorTerminal ? "live" : "hide";
 }

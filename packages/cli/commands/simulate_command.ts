@@ -59,7 +59,7 @@ export async function simulateCommand(paths: readonly string[], flags: SimulateF
   }
 }
 
-/** Reads a load document, or a trace. */
+/** Reads a load document or a trace. */
 function readLoad(path: string): string | LoadDocument {
   if (!path.endsWith(TRACE)) return loadDocumentFile(path, "load document", checked);
   const text = readText(path, "load");

@@ -3,7 +3,7 @@
 /** Argument that ends the command and begins the items. */
 const ITEMS = ":::";
 
-/** Reasons why other operators of GNU parallel are refused after `Cannot use`. */
+/** Reasons why other operators of GNU parallel are refused. Each follows `Cannot use` in the message. */
 const REFUSED: Readonly<Record<string, string>> = {
   "::::": "name a file of items with --input",
   ":::+": "lists can't be linked; write the values of an item in one line, and use --colsep",

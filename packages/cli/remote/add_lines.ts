@@ -16,7 +16,7 @@ export interface AddLinesOptions {
 /** Numbers of lines that were added to a queue. */
 export interface AddedLines {
   readonly added: number;
-  /** Number of these lines that are no new items, because the queue had them. */
+  /** Number of these lines that are not new items, because the queue already had them. */
   readonly folded: number;
 }
 
@@ -54,7 +54,7 @@ export async function addLines(
   return { added, folded };
 }
 
-/** Returns how many lines were added in words, and what became of them. */
+/** Describes how many lines were added, and how many were folded. */
 export function describeAdded({ added, folded }: AddedLines, to = ""): string {
   const items = added - folded === 1 ? "1 item" : `${added - folded} items`;
   return `Added ${countLines(added)}${to}${folded === 0 ? "" : `: ${items}, ${folded} folded`}`;

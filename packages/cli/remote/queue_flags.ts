@@ -5,7 +5,7 @@ import { parseInteger } from "../commands/option_values.ts";
 export interface QueueFlags {
   /** Name of the queue on a server, or a file: see `queueFileOf`. */
   readonly queue: string;
-  /** Address of the server. Default: that in the environment, or a server on this machine. */
+  /** Address of the server. Default: the address in the environment, or else a server on this machine. */
   readonly redis?: string;
   /** Whether the address is that of a node of a cluster. */
   readonly cluster?: true;

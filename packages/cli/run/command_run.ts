@@ -101,7 +101,7 @@ export abstract class CommandRun {
     this.attempts.suspend();
   }
 
-  /** Continues what `suspend` has stopped. */
+  /** Continues the commands that `suspend` has stopped. */
   resume(): void {
     this.attempts.resume();
   }

@@ -3,7 +3,7 @@ import type { Run } from "./run.ts";
 
 /** Display that makes room for the shell while the process is stopped. */
 export interface SuspendableDisplay {
-  /** Erases what changes in place. Resolves when it is erased. */
+  /** Erases the rows that are updated in place. Resolves when they are erased. */
   suspend(): Promise<void>;
   /** Shows progress again. */
   resume(): void;

@@ -51,7 +51,10 @@ export interface Tally {
   readonly hasBegun: boolean;
   /** Duration of the run so far, in seconds. */
   readonly seconds: number;
-  /** Items of the shared queue that wait, if the run takes its items from one. Its `failing` is then of the queue. */
+  /**
+   * Items of the shared queue that wait, if the run takes its items from one. Then, `failing` counts the items of the
+   * queue.
+   */
   readonly waiting?: Waiting | undefined;
 }
 
@@ -59,7 +62,7 @@ export interface Tally {
 export interface Waiting {
   /** Number of items that are ready, blocked or delayed; `undefined` if it is not known yet. */
   readonly items: number | undefined;
-  /** Time for which the oldest of them has been ready, in seconds; 0 if none is. */
+  /** Time for which the oldest ready item has been ready, in seconds; 0 if no item is ready. */
   readonly oldest: number;
 }
 

@@ -12,7 +12,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Refusal of an act that was begun: it failed, or its result is unknown. */
+/** Error for an act that had begun: it failed, or its result is unknown. */
 export class Failure extends Refusal {}
 
 /**

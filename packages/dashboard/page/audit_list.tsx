@@ -16,7 +16,7 @@ export function AuditList({ state, queue }: { state: State; queue: string | unde
     const controller = new AbortController();
     fetch("api/audit", { signal: controller.signal }).then(async (response) => {
       if (response.ok) setActs((await response.json() as Audit).acts);
-    }).catch(() => {}); // the next act fetches again
+    }).catch(() => {}); // after the next act, the list is fetched again
     return () => controller.abort();
   }, [state.instance, state.acts]);
 

@@ -39,7 +39,7 @@ export function BlockedGroups({ queue, list, empty }: {
   );
 }
 
-/** Reports whether a group is paused, or its first item after a pause is tried. */
+/** Reports whether a group is paused, or whether its first item after a pause is being tried. */
 export function isPausing(reason: BlockedGroup["reason"]): boolean {
   return reason === "paused" || reason === "probing";
 }

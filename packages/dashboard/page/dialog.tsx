@@ -36,7 +36,7 @@ export function AskDialog(
 interface Counted {
   readonly text: string;
   readonly isError: boolean;
-  /** Whether the act makes sense: there are items. */
+  /** Whether there are items to act on. */
   readonly isReady: boolean;
   readonly items?: number;
 }

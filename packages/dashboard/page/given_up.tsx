@@ -5,7 +5,7 @@ import { ItemTable } from "./item_table.tsx";
 import { type Steering, useSteering } from "./steering.ts";
 import { count, duration, many, shownName, visible } from "./words.ts";
 
-/** Number of items per second that a user can type. Empty text stands for no limit. */
+/** Pattern of a number of items per second that a user can type. Empty text stands for no limit. */
 const RATE = "[0-9]*[1-9][0-9]*([.][0-9]+)?|0?[.][0-9]*[1-9][0-9]*";
 
 /** Given-up items of a queue, and their errors, with buttons that add items again or discard them. */

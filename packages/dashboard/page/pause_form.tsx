@@ -12,7 +12,7 @@ export function PauseForm({ action, label, value, isRequired = false, subject, o
   action: string;
   /** Label of the field for the duration. */
   label: string;
-  /** Duration at first. */
+  /** Initial duration. */
   value: string;
   /** Whether a pause must have a duration. */
   isRequired?: boolean;

@@ -2,8 +2,8 @@ import { useEffect, useState } from "preact/hooks";
 import type { QueueDetails, State } from "../api.ts";
 
 /**
- * Time without an update after which the page is stale, in milliseconds. Updates come every second, and the page looks
- * every second: so it doesn't say "live" when there was no update for four seconds.
+ * Time without an update after which the page is stale, in milliseconds. Updates come every second, and the page checks
+ * every second, so it stops saying "live" at most four seconds after the last update.
  */
 const STALE_AFTER = 3000;
 /** Time without an update after which an open connection is considered dead, in milliseconds. */

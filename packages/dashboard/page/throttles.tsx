@@ -77,7 +77,7 @@ export function ThrottlesOf({ queue, throttles }: {
 /** Type and options of a throttle, and of the throttles inside it. */
 function Description({ node, isInForce = false }: {
   node: ThrottleNode;
-  /** Whether the state beside it has the rate, the burst and the limit in force. */
+  /** Whether the throttle's state is shown beside it, with the rate, the burst and the limit in force. */
   isInForce?: boolean;
 }): JSX.Element {
   const { name, type, inside } = node;
@@ -130,7 +130,7 @@ function UsedBy({ queues, isOthers = false }: { queues: readonly string[]; isOth
   );
 }
 
-/** Returns the name of a throttle, or says whose it is. */
+/** Returns the name of a throttle, or a text that names its queues. */
 function titleOf({ name, queues }: ThrottleRow): string {
   return name ?? `throttle of ${queues.join(", ")}`;
 }

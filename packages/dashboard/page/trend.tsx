@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { count, many, shortCount, UNKNOWN } from "./words.ts";
 
 const HEIGHT = 32;
-/** Number of samples that fit. One sample is taken every fifteen seconds, for fifteen minutes. */
+/** Number of samples that fit into the chart. One sample is taken every fifteen seconds, for fifteen minutes. */
 const SAMPLES = 60;
 
 /** Text in place of a chart that has fewer than two samples. */
@@ -11,7 +11,7 @@ const NO_SAMPLES = "No samples yet";
 /** Small chart of the number of items in a queue over the last fifteen minutes, with its scale. */
 export function Trend({ numbers, isShort = false }: {
   numbers: readonly (number | null)[];
-  /** Whether the scale is only the maximum, because a heading has the rest. */
+  /** Whether only the maximum is shown as the scale, because a heading shows the rest. */
   isShort?: boolean;
 }): JSX.Element {
   const known = numbers.filter((number) => number !== null);

@@ -19,7 +19,7 @@ const GROUPS_PER_LOOK = 64;
 
 /** Result of a scan. */
 interface Found {
-  /** Groups with the most blocked items, in that order. */
+  /** Groups with the most blocked items, sorted by their number of blocked items, the largest first. */
   readonly groups: readonly unknown[];
   /** Number of groups that are paused or have blocked items; `null` if not all groups were checked. */
   readonly count: number | null;

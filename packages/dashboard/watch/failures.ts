@@ -60,7 +60,10 @@ export class Failures {
     return this.#byKey.get(key);
   }
 
-  /** Iterates over the failures. The iteration may continue in later turns of the event loop, and ends even so. */
+  /**
+   * Iterates over the failures. The iteration may continue in later turns of the event loop, and ends even if items are
+   * added meanwhile.
+   */
   *all(): Generator<KnownFailure, void> {
     for (const [, failure] of firstOf(this.#byKey.entries(), this.#byKey.size)) yield failure;
   }

@@ -11,7 +11,7 @@ import { within } from "./timer.ts";
 const MAX_GROUPS = 50;
 /** Maximum number of calls for one list of a queue in memory. A call checks a bounded number of items. */
 const MAX_CALLS = 10;
-/** The same for a shared queue, whose engine does nothing else while it checks items. */
+/** Maximum number of calls for one list of a shared queue, whose engine does nothing else while it checks items. */
 const MAX_REMOTE_CALLS = 1;
 /** Longest wait for a list, in milliseconds. Shorter than the interval between looks at the queues. */
 const PATIENCE = 900;

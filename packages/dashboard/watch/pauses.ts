@@ -7,8 +7,8 @@ import { setUnref } from "./timer.ts";
 const TRY_AGAIN_AFTER = 5000;
 
 /**
- * Pauses of a queue by users of the dashboard. A pause may have an end, at which this process resumes work. The end
- * stands even if the dashboard is disposed of, because otherwise the queue would stay paused.
+ * Pauses of a queue by users of the dashboard. A pause may have an end, at which this process resumes work. The pause
+ * ends then even if the dashboard is disposed of, because otherwise the queue would stay paused.
  */
 export class Pauses {
   readonly #pausing: Pausing;

@@ -26,7 +26,7 @@ async function remaining<Result>(steps: Steps<Result>): Promise<Result> {
   }
 }
 
-/** Does the steps of one slice. Returns the last step. */
+/** Does the steps of one slice. Returns the result of the last step. */
 function slice<Result>(steps: Steps<Result>): IteratorResult<void, Result> {
   const endsAt = systemClock.now() + MAX_SLICE;
   for (;;) {

@@ -5,7 +5,7 @@ import type { Judgement } from "./verdict.ts";
 /** Time for which a better verdict must hold before it is shown, in milliseconds: two recent periods. */
 const BETTER_AFTER = 10_000;
 
-/** Verdicts between which a queue moves by itself, worst first. The others depend on what somebody does. */
+/** Verdicts between which a queue moves by itself, worst first. The others depend on acts of users. */
 const SCALE: readonly Verdict[] = ["stuck", "failing", "busy", "healthy"];
 
 /**

@@ -23,7 +23,9 @@ export interface LimitedThrottle {
 
 /** Throttle that a control changes. */
 export interface SteeredThrottle {
-  /** Whether the throttle is known here. If not, a queue has none, or its pool is in another process. */
+  /**
+   * Whether the throttle is known here. It is unknown if a queue has no throttle, or if its pool is in another process.
+   */
   readonly isKnown: boolean;
   readonly engine: string;
   /** The throttle as a bucket; `undefined` if it isn't a bucket of this process. */

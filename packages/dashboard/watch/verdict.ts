@@ -63,7 +63,9 @@ export interface Situation {
   readonly failureRate: number | null;
   /** Time since the oldest ready item became ready, in milliseconds; `null` if unknown. */
   readonly oldestReadyMs: number | null;
-  /** Time since the failing item that failed first did so last, in milliseconds; `null` if unknown. */
+  /**
+   * Longest time since the last failure of a failing item, in milliseconds; `null` if unknown.
+   */
   readonly failingFor: number | null;
   /** Growth of `oldestReadyMs` in the last minute, in milliseconds; `null` if unknown. */
   readonly olderBy: number | null;
@@ -103,9 +105,9 @@ const LONG_RUN = 5 * 60_000;
  * milliseconds.
  */
 const LONG_FULL = 5000;
-/** Time after a failure from which an item that has not succeeded since keeps its queue from being healthy. */
+/** Time after a failure: if the item has not succeeded by then, its queue is not healthy. */
 const LONG_FAILING = 60_000;
-/** Age of the oldest ready item from which it keeps its queue from being healthy while it gets older. */
+/** Age of the oldest ready item: above it, a queue whose oldest item is getting older is not healthy. */
 const LONG_READY = 10_000;
 /**
  * Minimum number of failures for the verdict `failing`. The failures may be recent failures of any keys, or the
@@ -257,7 +259,7 @@ function isClosed(state: ThrottleState | null | undefined): state is ThrottleSta
 
 /** Returns what a throttle is called and its state: `api: breaker open for 12 s: 14 of 20 attempts failed`. */
 function nameAndState({ name, type, engine, inside, inUse, limit, state }: ThrottleState): string {
-  // The type says nothing about a state that is made of the states of several throttles.
+  // The type is left out if the state combines the states of several throttles.
   const isTypeShown = type !== null && inside.length === 0 && !isFull({ inUse, limit });
   const words = state === "" ? `${inUse} of ${limit} running` : state;
   const where = engine === "memory" ? "" : " in this process";
@@ -296,7 +298,7 @@ function placesAreTaken({ look: { ready, workers }, idleFor }: Situation): strin
 
 /**
  * Returns a reason if handlers hang. A handler may be meant to run for a long time, so it is considered hung only if
- * items wait for a free worker. If they wait for the throttle instead, the handler may be that of another queue.
+ * items wait for a free worker. If items wait for the throttle instead, another queue's handler may hold the permit.
  */
 function placesAreHung(situation: Situation): string | undefined {
   const { look: { ready, workers }, idleFor, throttleState } = situation;
@@ -610,7 +612,7 @@ function hotTenant({ hot, listed }: Situation): string {
   return ` ${name(hot.name)} has ${Math.floor(100 * hot.count / listed)} % of the ready items.`;
 }
 
-/** Returns a sentence about a throttle that lets no attempt start, unless the reason is about that. */
+/** Returns a sentence about a throttle that lets no attempt start, unless the reason already says so. */
 function pauseBeside(verdict: Verdict, { look: { ready }, throttle, throttleState }: Situation): string {
   if (isClosed(throttleState) && ready === 0) return ` No attempt can start (${nameAndState(throttleState)}).`;
   if (verdict === "paused" || throttle === null || throttle.resumesInMs <= 0) return "";

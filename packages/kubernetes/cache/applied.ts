@@ -18,13 +18,13 @@ interface Entry {
  *
  * They are known in two ways. The server notes in `managedFields` which fields a program applied, and takes a field
  * from it as soon as somebody else changes it. So the values of these fields in the object are those that were applied,
- * also by an earlier process. If the server changed a value, as by a default inside it, only the process that applied
- * it knows: as long as the object is the one in the answer.
+ * also by an earlier process. If the server changed an applied value, for example by adding a default inside it, only
+ * the process that applied the value knows it, and only as long as the cached object is the one in the server's answer.
  */
 export class AppliedValues {
   readonly #manager: string;
   readonly #apiVersion: string;
-  /** Digests of values, by the objects of the cache. Each version of an object is another one. */
+  /** Digests of values, by the objects of the cache. Each version of an object is a different JavaScript object. */
   readonly #digests = new WeakMap<KubeObject, string>();
 
   constructor(manager: string, apiVersion: string) {
@@ -42,7 +42,10 @@ export class AppliedValues {
     this.#digests.set(answer, digestOf(contentOf(body)));
   }
 
-  /** Notes the values that the server says this program applied to an object, for the object as it is cached. */
+  /**
+   * Notes the values that this program has applied to an object, according to the server, for the cached form of the
+   * object.
+   */
   observe(object: KubeObject, cached: KubeObject): void {
     const entries = (object.metadata.managedFields ?? []) as readonly Entry[];
     const own = entries.find(({ manager, operation, apiVersion, subresource }) =>

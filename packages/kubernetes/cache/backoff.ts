@@ -1,11 +1,11 @@
-/** Delay after the first failure in a row, in milliseconds. It doubles with each further one. */
+/** Delay after the first failure in a row, in milliseconds. The delay doubles with each further failure. */
 const FIRST = 100;
 
 /** Delays between tries that failed in a row: they double, with jitter. */
 export class Backoff {
   #failures = 0;
 
-  /** Returns the next delay in milliseconds: half of `max` to `max` at most. */
+  /** Returns the next delay in milliseconds. The longest delays are between half of `max` and `max`. */
   next(max: number): number {
     return Math.min(max, FIRST * 2 ** this.#failures++) * (0.5 + Math.random() / 2);
   }

@@ -14,7 +14,7 @@ import { Store } from "./store.ts";
 
 /** Longest time that timers support, in milliseconds. */
 const MAX_TIMEOUT = 2 ** 31 - 1;
-/** Largest difference of the time between two resyncs from its mean, as a share of it. */
+/** Largest difference between the time from one resync to the next and its mean, as a share of the mean. */
 const RESYNC_JITTER = 0.1;
 /** Metadata that a transform must keep. */
 const NEEDED = [
@@ -109,7 +109,8 @@ export class Cache<T extends KubeObject> {
   /**
    * Creates an object. With `metadata.generateName`, the server chooses a name that begins with it.
    *
-   * @throws {ApiError} If the server refuses the object: with the reason `AlreadyExists` if there is one.
+   * @throws {ApiError} If the server refuses the object: with the reason `AlreadyExists` if an object with this name
+   * exists.
    */
   async create(object: Wanted<T>): Promise<DeepReadonly<T>> {
     const body = { ...object, apiVersion: this.apiVersion, kind: this.kind };
@@ -121,7 +122,8 @@ export class Cache<T extends KubeObject> {
    *
    * @param object The object as it was read.
    * @param changes The fields to change, as a merge patch: `null` removes a field, a list is replaced as a whole.
-   * @throws {ApiError} With the reason `Conflict` if the object was changed. The newer object is in the cache then.
+   * @throws {ApiError} With the reason `Conflict` if the object was changed. When this error is thrown, the newer
+   * object is in the cache.
    */
   async patch(
     object: DeepReadonly<T>,
@@ -137,8 +139,8 @@ export class Cache<T extends KubeObject> {
 
   /**
    * Creates an object, or corrects the fields that are set in `wanted` (server-side apply). Fields that this controller
-   * set before, and that are missing now, are removed. Sends no request if that would change nothing: the controller,
-   * or an earlier process of it, applied the same value last, and nobody has changed these fields since then.
+   * set before, and that are missing now, are removed. Sends no request if it would change nothing: the controller, or
+   * an earlier process of it, applied the same value last, and nobody has changed these fields since then.
    *
    * @throws {ApiError} If the server refuses the object.
    * @throws {TypeError} If the owner is in another namespace, or has no uid.
@@ -273,7 +275,7 @@ export class Cache<T extends KubeObject> {
       hasFields(object);
   }
 
-  /** Returns an object as it is cached, after a look at the managers of its fields. */
+  /** Returns an object in the form in which it is cached, and notes which fields were applied. */
   #reduce(object: T): T {
     const { managedFields: _, ...metadata } = object.metadata;
     let reduced = { ...object, metadata };
@@ -294,7 +296,7 @@ export class Cache<T extends KubeObject> {
   readonly #report = (error: unknown): void => this.#context.onError(error, `cache of ${this.kind}`);
 }
 
-/** Returns what a transform made of an object. Throws if it lacks metadata that caches and controllers need. */
+/** Returns the result of a transform. Throws if it lacks metadata that caches and controllers need. */
 function requireMetadata<T extends KubeObject>(transformed: T, { metadata }: T): T {
   const missing = NEEDED.find((name) => metadata[name] !== undefined && transformed.metadata?.[name] === undefined);
   if (missing === undefined) return transformed;

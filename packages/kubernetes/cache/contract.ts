@@ -28,7 +28,10 @@ export interface PatchOptions {
 
 /** Options of {@linkcode Cache.apply}. */
 export interface ApplyOptions {
-  /** Object that owns the applied one, as its controller: when it is deleted, the cluster deletes the applied one. */
+  /**
+   * Object that owns the applied object, as its controller: when the owner is deleted, the cluster deletes the applied
+   * object.
+   */
   owner?: DeepReadonly<KubeObject> | undefined;
   /** Whether to take fields over from other managers instead of failing. @default {true} */
   force?: boolean | undefined;

@@ -17,9 +17,9 @@ import { isNewer } from "./versions.ts";
  */
 const [LIFETIME, LIFETIME_JITTER] = [300, 300];
 /**
- * Longest time in which nothing arrives on a watch. Servers send a bookmark every minute, so a watch without one is on
- * a connection that lets nothing pass; the transport finds almost all of these within 40 s. The few kinds without
- * bookmarks, such as events, only begin a quiet watch again more often.
+ * Longest time in which nothing arrives on a watch. Servers send a bookmark every minute, so a watch without bookmarks
+ * is on a broken connection; the transport finds almost all of these within 40 s. The few kinds without bookmarks, such
+ * as events, only begin a quiet watch again more often.
  */
 const QUIET_WATCH = "150s";
 /** Time in which a watch that lists must bring another object or end the list. */
@@ -79,12 +79,12 @@ export class ListWatch<T extends KubeObject> {
     return this.#isSynced;
   }
 
-  /** Time since the watch was open, in milliseconds: 0 while it is. */
+  /** Time since the watch was last open, in milliseconds; 0 while the watch is open. */
   get unseenFor(): number {
     return this.#openedAt === undefined ? systemClock.now() - this.#seenAt : 0;
   }
 
-  /** Error of the latest request, if the server refused it for want of a permission. */
+  /** Error of the latest request, if the server refused it because a permission is missing. */
   get denial(): ApiError | undefined {
     return this.#error instanceof ApiError && this.#error.status === 403 ? this.#error : undefined;
   }
@@ -121,7 +121,7 @@ export class ListWatch<T extends KubeObject> {
     this.#error = error;
     if (error instanceof NoAnswerError) {
       this.#mayBeRestored = true;
-      if (!this.#options.client.isAnswering) this.#options.onError(error); // and not if only a connection broke
+      if (!this.#options.client.isAnswering) this.#options.onError(error); // not if only a connection broke
       return;
     }
     const { status } = error as ApiError;
@@ -151,8 +151,8 @@ export class ListWatch<T extends KubeObject> {
   }
 
   /**
-   * Lists again if the server's version is older than the known one. The server accepts a watch from the future, and
-   * would tell nothing.
+   * Lists again if the server's version is older than the known one. The server would accept a watch from a future
+   * version, and then send no events.
    */
   async #compareVersions(path: string, signal: AbortSignal): Promise<void> {
     const query = { ...this.#options.selectors, limit: 1 };
@@ -177,7 +177,7 @@ export class ListWatch<T extends KubeObject> {
     }
   }
 
-  /** Lists by a watch, or in pages if the server can't do that. */
+  /** Gets the list through a watch, or in pages if the server can't send lists through watches. */
   async #listByWatch(path: string, signal: AbortSignal): Promise<void> {
     const { store, namespace } = this.#options;
     const listing = store.beginList(namespace);

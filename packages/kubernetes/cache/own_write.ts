@@ -9,13 +9,13 @@ export interface Target {
   readonly generateName?: string | undefined;
 }
 
-/** Request of this process that is being sent, and what a watch told meanwhile. */
+/** Request of this process that is being sent, with the changes that a watch has reported since it began. */
 export class OwnWrite<T extends KubeObject> {
   /** Attempt that sent the request. */
   readonly author: Attempt | undefined;
   /** Changes to the same object. Only the answer shows which of them this request made. */
   readonly changes: Change<T>[] = [];
-  /** Objects that were deleted meanwhile, by their uids. The answer must not bring them back. */
+  /** Objects that were deleted since the request began, by their uids. The answer must not bring them back. */
   readonly deleted = new Set<string | undefined>();
   readonly #target: Target;
 

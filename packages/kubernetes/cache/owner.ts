@@ -19,10 +19,10 @@ export function withOwner(wanted: KubeObject, owner: DeepReadonly<KubeObject>): 
 }
 
 /**
- * Checks that an object isn't controlled by another owner than a value that is applied to it. Two owners would take the
- * object from each other for ever.
+ * Checks that an object has no controlling owner, or the same one as a value that is applied to it. Two owners would
+ * take the object from each other forever.
  *
- * @throws {Error} If it is.
+ * @throws {Error} If another owner controls the object.
  */
 export function requireNoOtherOwner(object: KubeObject, wanted: KubeObject): void {
   const [other, owner] = [controllerOf(object), controllerOf(wanted)];

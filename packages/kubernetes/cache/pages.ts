@@ -10,7 +10,8 @@ const MAX_LENGTH = 32_000_000;
  * Lists objects in pages. Resolves with the version of the list.
  *
  * @param onObject Called with each object.
- * @param onRestart Called if the list begins again: all objects before were of another list.
+ * @param onRestart Called if the list begins again: the objects that were passed to `onObject` before don't belong to
+ * the new list.
  */
 export async function listPages<T>(
   client: Client,

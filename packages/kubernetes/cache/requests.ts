@@ -25,7 +25,7 @@ export class ObjectRequests<T extends KubeObject> {
   readonly #store: Store<T>;
   readonly #stores: readonly Store<T>[];
 
-  /** @param stores All stores of the kind: that of this cache, and those of others. Answers are for all of them. */
+  /** @param stores The stores of the kind in this cache and in other caches. Each answer is put in all of them. */
   constructor(client: Client, resource: KindResource, store: Store<T>, stores: readonly Store<T>[]) {
     this.#client = client;
     this.#resource = resource;
@@ -85,7 +85,8 @@ export class ObjectRequests<T extends KubeObject> {
       if (method === "GET" && isAbsence(error) && known !== undefined) {
         for (const { store, write } of writes) store.forget(write, key, known);
       }
-      // The store's object is outdated. A status without its own part answers 404, too, so the object may be there.
+      // The store's object is outdated. 404 is also the answer if the status has no part of its own, so the object may
+      // exist.
       const isOutdated = name !== undefined && isConflict(error) || method === "PATCH" && isAbsence(error);
       if (isOutdated) await this.read(target).catch(() => {});
       throw error;

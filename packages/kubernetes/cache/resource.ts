@@ -36,7 +36,7 @@ export class KindResource {
     this.#report = report;
   }
 
-  /** The resource that the server has told last; `undefined` if it has told none. */
+  /** The resource in the server's latest answer; `undefined` if no answer had one. */
   get known(): Resource | undefined {
     return this.#known;
   }

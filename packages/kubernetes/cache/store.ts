@@ -17,7 +17,10 @@ export interface StoreOptions<T> {
   readonly onError: (error: unknown) => void;
 }
 
-/** A list that is being received, and the answers to own requests meanwhile, which it may lack. */
+/**
+ * A list that is being received, with the answers to this process's requests since it began: the list may lack these
+ * objects.
+ */
 export class Listing<T extends KubeObject> {
   readonly found = new Map<string, T>();
   readonly answers = new Map<string, T>();
@@ -40,7 +43,10 @@ export class Listing<T extends KubeObject> {
   }
 }
 
-/** Objects of one kind by their keys, from lists, watches and answers to own requests, whichever is newest. */
+/**
+ * Objects of one kind by their keys. Of each object, the newest version from lists, watches and answers to this
+ * process's requests.
+ */
 export class Store<T extends KubeObject> {
   readonly #options: StoreOptions<T>;
   readonly #objects = new Map<string, T>();
@@ -49,7 +55,10 @@ export class Store<T extends KubeObject> {
   readonly #listings = new Set<Listing<T>>();
   /** Objects that this process deleted, until a watch or a list shows that they are gone. */
   readonly #deleted = new Map<string | undefined, T>();
-  /** Versions with which own requests took objects out of the selection. Older events must not bring them back. */
+  /**
+   * Versions with which requests of this process took objects out of the selection. Older events must not bring them
+   * back.
+   */
   readonly #left = new Map<string | undefined, string | undefined>();
 
   constructor(options: StoreOptions<T>) {
@@ -167,7 +176,10 @@ export class Store<T extends KubeObject> {
     this.#put(key, object, write.author);
   }
 
-  /** Ends a request. Changes that a watch told meanwhile, and that the request didn't make, are told as others'. */
+  /**
+   * Ends a request. Listeners are told of changes that a watch reported during the request and that the request didn't
+   * make, as changes by others.
+   */
   end(write: OwnWrite<T>, answer: Pick<ObjectMeta, "uid" | "resourceVersion"> | undefined): void {
     this.#writes.delete(write);
     const { uid, resourceVersion } = answer ?? {};
@@ -213,7 +225,10 @@ export class Store<T extends KubeObject> {
     this.#tell({ type: "delete", object, before, author });
   }
 
-  /** Tells the listeners. A change during a request that may have made it is the request's until the answer comes. */
+  /**
+   * Tells the listeners. A change that comes during a request that may have made it counts as made by the request,
+   * until the answer comes.
+   */
   #tell(change: Change<T>): void {
     const { onChange, onError } = this.#options;
     const isFromWatch = change.author === undefined && change.type !== "resync";
@@ -228,7 +243,10 @@ export class Store<T extends KubeObject> {
   }
 }
 
-/** Reports whether the server has deleted an object, as nothing holds it any more. Namespaces have own finalizers. */
+/**
+ * Reports whether the server has deleted an object, because nothing holds it any more. Namespaces also have finalizers
+ * in their spec.
+ */
 function isGone({ metadata, spec }: KubeObject & { readonly spec?: { readonly finalizers?: readonly string[] } }) {
   const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = metadata;
   return deletionTimestamp && !finalizers?.length && !deletionGracePeriodSeconds && !spec?.finalizers?.length;

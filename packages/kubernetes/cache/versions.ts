@@ -1,6 +1,6 @@
 /**
  * Reports whether version `a` of an object is newer than version `b`. Versions are decimal numbers of any length
- * (KEP-5504). Any other version is newer than all versions but itself.
+ * (KEP-5504). If one of them is not a number, a version counts as newer if it differs from the other.
  */
 export function isNewer(a = "", b = ""): boolean {
   if (!/^\d+$/.test(a + b)) return a !== b;

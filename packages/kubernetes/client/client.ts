@@ -213,7 +213,7 @@ export class Client {
     return { metadata: parse(name, splitter.metadata) as ListMeta, size };
   }
 
-  /** Closes idle connections. Running requests end by their signals. */
+  /** Closes idle connections. Running requests end when their signals abort. */
   close(): void {
     this.#reachability.stop();
     this.#options.transport.reset();
@@ -242,7 +242,7 @@ export class Client {
         isRefreshed = true;
         this.#options.refresh();
       } else if (isBusy(error) && tries < MAX_TRIES) {
-        // With jitter, or all that wait for the server come back at the same time.
+        // With jitter; otherwise, all clients that wait for the server would come back at the same time.
         await sleep(error.retryAfter! * (1 + RETRY_JITTER * Math.random()), options.signal ?? NEVER);
       } else throw error;
     }

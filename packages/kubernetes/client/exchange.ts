@@ -6,7 +6,7 @@ import { type ApiRequest, type ApiResponse, headTimeoutOf, StaleConnectionError 
 export interface ExchangeListener {
   /** A part of the response arrived. */
   onArrival(): void;
-  /** The connection broke, or nothing arrived for so many milliseconds (`silence`, 0 if it broke). */
+  /** The connection broke, or nothing arrived for `silence` milliseconds (0 if it broke). */
   onBroken(silence: number): void;
   /** The exchange is over. */
   onEnd(): void;

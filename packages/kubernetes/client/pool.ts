@@ -16,7 +16,7 @@ export interface TlsOptions {
   readonly rejectUnauthorized?: boolean;
 }
 
-/** Maximum number of connections for requests. Each watch has a further one. */
+/** Maximum number of connections for requests. Each watch has an additional connection. */
 const MAX_SOCKETS = 16;
 /** Time in milliseconds after which connections are replaced, so that requests reach servers that were added. */
 const MAX_AGE = 600_000;

@@ -7,8 +7,8 @@ const INTERVAL = 1000;
 type Probe = (signal: AbortSignal) => Promise<unknown>;
 
 /**
- * Whether a server answers. While it doesn't and callers wait for it, one probe a second finds out when it does,
- * however many callers wait. If nobody waits, nothing keeps the process alive.
+ * Whether a server answers. While it doesn't answer and callers wait, one probe is sent every second, however many
+ * callers wait. If nobody waits, nothing keeps the process alive.
  */
 export class Reachability {
   readonly #probe: Probe;
@@ -71,8 +71,8 @@ export class Reachability {
   }
 
   /**
-   * Sends a probe, and further ones until the signal aborts or nobody waits. Doesn't wait for their end: one that hangs
-   * must not delay the next one.
+   * Sends probes until the signal aborts or nobody waits. Doesn't wait for their end: a probe that hangs must not delay
+   * the next probe.
    */
   async #probeUntil(signal: AbortSignal): Promise<void> {
     if (this.#probed === signal) return;

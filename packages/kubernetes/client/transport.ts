@@ -17,7 +17,7 @@ export interface ApiRequest {
    * own must also be accepted within 30 s.
    */
   readonly idleTimeout: number;
-  /** Whether the request gets a connection of its own, which ends with it: a watch, or a probe. */
+  /** Whether the request gets a connection of its own, which ends with the request: true for watches and probes. */
   readonly isAlone: boolean;
   /**
    * Must be called when the request has got a connection, before anything is sent. If it throws, nothing may be sent,

@@ -41,7 +41,9 @@ export class Watchdog {
     this.#timer = undefined;
   }
 
-  /** Ends the watches on which nothing arrived while a request waited for so many milliseconds in vain. */
+  /**
+   * Ends the watches on which nothing arrived for the given time, after a request waited that long without an answer.
+   */
   silent(ms: number): void {
     const error = new Error(`neither this connection nor another one received anything for ${ms} ms`);
     for (const watch of [...this.#watches]) if (watch.silence >= ms) watch.destroy(error);

@@ -31,7 +31,7 @@ export interface LeaseOptions {
   namespace: string;
   /**
    * Time after which another process may take the lease, if it has not seen a renewal; at least 1 s. The holder renews
-   * the lease every 2/15 of it, and gives up after 2/3 of it without success.
+   * the lease every 2/15 of this time, and gives up after 2/3 of this time without success.
    *
    * @default {"15s"}
    */
@@ -94,7 +94,7 @@ export class LeaderLease {
   #ended = new AbortController();
 
   /**
-   * Creates a lease that nobody has tried to acquire.
+   * Creates a lease, without acquiring it.
    *
    * @throws {TypeError} If an option is missing, unknown or of the wrong type.
    * @throws {RangeError} If `duration` is out of range.
@@ -256,7 +256,7 @@ export class LeaderLease {
     await this.#client.request(method, path, { timeout: this.#duration * TIMEOUT, body, ...options });
   }
 
-  /** Reports an error, but not that another process was faster. */
+  /** Reports an error, unless it only says that another process was faster. */
   #report(error: unknown): false {
     const isLate = isConflict(error) || error instanceof ApiError && error.reason === "AlreadyExists";
     if (!isLate && this.#options.onError) callSafely(this.#options.onError, () => {}, error);

@@ -97,13 +97,13 @@ export interface ControllerOptions<T extends KubeObject, W extends readonly Kube
   /** Caches of other objects, whose changes are events for objects of the controller. */
   watches?: { readonly [I in keyof W]: Watched<W[I]> } | undefined;
   /**
-   * Reports whether an update is an event. Called only for updates of the controller's objects: creations, and objects
-   * that are being deleted or are gone, always are. By default, every update is.
+   * Reports whether an update of an object of the controller is an event. By default, every update is an event. Not
+   * called when an object was created, is being deleted or is gone: these changes are always events.
    */
   changed?(object: DeepReadonly<T>, before: DeepReadonly<T>): boolean;
   /** Name in metrics and errors. @default {the kind, in lower case} */
   name?: string | undefined;
-  /** Number of attempts at a time. Two attempts never have the same object. @default {5} */
+  /** Maximum number of attempts at a time. Two attempts at a time never have the same object. @default {5} */
   concurrency?: number | undefined;
   /** Longest time of an attempt. Then its signal aborts, and the attempt has failed. @default {"2m"} */
   timeout?: Duration | undefined;
@@ -115,6 +115,6 @@ export interface ControllerOptions<T extends KubeObject, W extends readonly Kube
 export interface Controller {
   /** Name in metrics and errors. */
   readonly name: string;
-  /** Queue of the keys that need an attempt. Add a key to cause one. */
+  /** Queue of the keys that need an attempt. Add a key to cause an attempt. */
   readonly queue: RateLimitingQueue<string>;
 }

@@ -24,7 +24,7 @@ import { Reconciler } from "./reconciler.ts";
 
 /** Priority of all objects at the start, and of resyncs, as in controller-runtime. Other events have priority 0. */
 const LOW = -100;
-/** Time after which an object from the start goes before a newer event: half of this. */
+/** An object from the start goes before an event that comes later by more than half of this time. */
 const HEAD_START = "10m";
 /** Longest time between an answer of the server and the attempts that failed without one, in milliseconds. */
 const WAKING = 500;
@@ -135,7 +135,7 @@ export class KindController<T extends KubeObject> implements Controller {
   /**
    * Adds the key of an object. An event ends the delay after a failure, unless the attempt itself caused the event:
    * then an attempt that writes and fails would be repeated without a delay. Before the start, events are dropped: a
-   * process that waits for the lease would collect the keys of all objects that ever were.
+   * process that waits for the lease would collect the keys of all objects that have ever existed.
    */
   #add(key: string, { type, author }: Change<unknown>): void {
     if (this.#pool === undefined) return;

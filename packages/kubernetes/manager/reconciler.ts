@@ -10,7 +10,7 @@ import type { ControllerOptions, ReconcileContext } from "./contract.ts";
 export class Reconciler<T extends KubeObject> {
   readonly #cache: Cache<T>;
   readonly #options: ControllerOptions<T>;
-  /** Keys of objects that a selector no longer selects, or that are gone. Only the server knows. */
+  /** Keys of objects that a selector no longer selects, or that are gone. Only the server knows which. */
   readonly #left = new Set<string>();
 
   constructor(cache: Cache<T>, options: ControllerOptions<T>) {
@@ -23,7 +23,9 @@ export class Reconciler<T extends KubeObject> {
     return this.#left;
   }
 
-  /** Notes a change. If an object with the finalizer leaves the cache, its label may be gone, and not the object. */
+  /**
+   * Notes a change. If an object with the finalizer leaves the cache, it may have lost only its label, and still exist.
+   */
   observe({ type, object }: Change<T>): void {
     const { finalizer } = this.#options;
     if (type !== "delete" || finalizer === undefined || !this.#cache.isSelective) return;

@@ -15,7 +15,10 @@ export class Run {
   readonly #signal: AbortSignal | undefined;
   readonly #stop = () => this.ending.abort(new Error("The manager was stopped"));
 
-  /** Begins a run that ends with a signal, or with a signal of the process. A second one ends the process, as usual. */
+  /**
+   * Begins a run that ends when the signal aborts, or when the process gets a signal such as SIGTERM. A second such
+   * signal ends the process, as usual.
+   */
   constructor(signal: AbortSignal | undefined) {
     this.#signal = signal;
     for (const name of SIGNALS) process.once(name, this.#stop);

@@ -32,7 +32,7 @@ const PATH = new RegExp(ROOT + NAMESPACE + OBJECTS);
 const OF_OBJECTS: Readonly<Record<string, Verb>> = { GET: "get", PUT: "update", PATCH: "patch", DELETE: "delete" };
 const OF_LISTS: Readonly<Record<string, Verb>> = { GET: "list", POST: "create" };
 
-/** Returns a request with what its path says. */
+/** Returns a request with the parts of its path. */
 export function parseRequest(method: string, path: string): ClusterRequest {
   const { pathname, searchParams } = new URL(path, "http://cluster");
   const { group = "", version = "", resource = "", ...target } = PATH.exec(decodeURIComponent(pathname))?.groups ?? {};

@@ -23,7 +23,7 @@ export class Controllers {
     });
   }
 
-  /** Reacts to all changes, and to the changes that this makes. */
+  /** Reacts to all changes, and to the changes that it makes itself. */
   run(): void {
     for (let change = this.#changes[0]; change; change = this.#changes[0]) {
       this.#react(change);

@@ -71,7 +71,7 @@ export interface ListOptions {
  * whole collections are refused.
  *
  * The methods `create`, `get`, `list`, `patch`, `apply` and `delete` act as another client: they take effect at once,
- * and no fault concerns them. All objects are frozen.
+ * and faults don't affect them. All objects are frozen.
  *
  * @example Usage
  * ```ts
@@ -209,7 +209,7 @@ export class FakeCluster {
     return this.#network.fail({ verb, resource }, 403, { times: Infinity });
   }
 
-  /** Forgets the history: watches and pages can't continue from earlier versions. Open watches go on. */
+  /** Forgets the history: watches and pages can't continue from earlier versions. Open watches continue. */
   compact(): void {
     this.#store.compact();
   }

@@ -60,7 +60,7 @@ export function compare(
   };
 }
 
-/** Returns a value with the fields of another one. */
+/** Returns a value in which the fields of another value are set. */
 export function merged(value: unknown, wanted: unknown, path = ""): unknown {
   const changes = partsOf(wanted, path);
   if (!changes) return wanted;

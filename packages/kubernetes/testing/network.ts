@@ -7,7 +7,7 @@ import { arrival, connectionError, ResponseBody } from "./response_body.ts";
 import { Failure, forbidden } from "./status.ts";
 import type { WatchEvent } from "./watch.ts";
 
-/** Requests that are meant: those with the given fields, or those for which the function returns `true`. */
+/** Filter of requests: matches requests with the given fields, or for which the function returns `true`. */
 export type RequestMatch = Partial<ClusterRequest> | ((request: ClusterRequest) => boolean);
 
 /**
@@ -35,7 +35,7 @@ interface Fault {
   left: number;
 }
 
-/** Reports whether a request is one of those that are meant. */
+/** Reports whether a request matches a filter. */
 export function isMatch(request: ClusterRequest, match: RequestMatch): boolean {
   if (typeof match === "function") return match(request);
   return Object.entries(match).every(([field, value]) => request[field as keyof ClusterRequest] === value);

@@ -3,7 +3,7 @@
 import type { ApiStatus } from "../client/api_error.ts";
 import { type Named, qualified } from "./resource.ts";
 
-/** Field that a request must not set so, and why. */
+/** Field that a request sets to a forbidden value, and the reason. */
 export type Cause = NonNullable<NonNullable<ApiStatus["details"]>["causes"]>[number];
 
 /** Reasons of failures, by the codes of their statuses. */
@@ -76,12 +76,12 @@ export function invalid(
   return new Failure(422, message, { details: { ...(name && { name }), ...(group && { group }), kind, causes } });
 }
 
-/** Returns the cause that a field has a value that is not allowed. */
+/** Returns the cause of an error: a field has a value that is not allowed. */
 export function invalidValue(field: string, value: unknown, why: string): Cause {
   return { reason: "FieldValueInvalid", message: `Invalid value: ${JSON.stringify(value)}: ${why}`, field };
 }
 
-/** Returns the cause that a field must not be set. */
+/** Returns the cause of an error: a field must not be set. */
 export function forbiddenField(field: string, why: string): Cause {
   return { reason: "FieldValueForbidden", message: `Forbidden: ${why}`, field };
 }

@@ -19,7 +19,7 @@ export function shown({ subresource, resource }: Target, object: Stored): Stored
   return subresource === "scale" ? scaleOf(resource.scale!, object) : object;
 }
 
-/** Returns an object with what a request wrote to it or to its subresource. */
+/** Returns an object with the changes that a request made to it or to its subresource. */
 export function written({ subresource, resource }: Target, before: Stored, wanted: Stored): Stored {
   if (subresource === "scale") return withScale(resource.scale!, before, wanted);
   const { status, ...rest } = before;

@@ -16,7 +16,7 @@ import { shown, withGeneration, withoutStatus, written } from "./views.ts";
 export interface DeleteOptions {
   /** Deletes the objects that it owns after it (`"Background"`, the default), before it, or not at all. */
   readonly propagationPolicy?: "Background" | "Foreground" | "Orphan";
-  /** Identity and version of the object that is meant. */
+  /** UID and version that the object must have. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
@@ -155,7 +155,7 @@ export class Writes {
     return shown(target, this.#commit(target, before, managed(target, before, next, operation)));
   }
 
-  /** Stores an object unless nothing changes. An object that was deleted goes when nothing holds it. */
+  /** Stores an object unless nothing changes. An object that was deleted is removed when nothing holds it. */
   #commit(target: Target, before: Stored, next: Stored): Stored {
     if (isDeepStrictEqual(before, next)) return before;
     return this.#store.put(placeOfTarget(target), next, next.metadata.deletionTimestamp !== undefined && !isHeld(next));
@@ -166,7 +166,7 @@ function writerOf({ resource, manager, subresource }: Target): Omit<Writer, "ope
   return { manager, apiVersion: apiVersionOf(resource), subresource };
 }
 
-/** Returns an object with the managed fields that follow from an update. Those after an apply are known already. */
+/** Returns an object with the managed fields after an update. An apply has already set them. */
 function managed(target: Target, before: Stored | undefined, next: Stored, operation: Writer["operation"]): Stored {
   if (operation === "Apply") return next;
   const managedFields = fieldsAfterUpdate(before, next, { ...writerOf(target), operation });

@@ -64,7 +64,7 @@ export class Cluster implements ClusterDialer {
 
   async #dial(slot: number): Promise<SharedWire> {
     const [node, wire] = await this.#join(slot, ({ calls }) => calls.join());
-    // If the node of the messages is not shut down, it would not tell that the slot has moved.
+    // The node from which messages came may still run, and would not report that the slot has moved.
     const listening = this.#listening.get(slot);
     if (listening !== undefined && listening.node !== node) listening.wire.end(new Error(`the slot is on ${node}`));
     return wire;

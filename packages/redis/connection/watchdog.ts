@@ -51,7 +51,7 @@ export class Watchdog {
 
   /**
    * Ends the wire if the server has been silent for too long. If the timer is late, this process was paused or busy,
-   * and may have sent its commands only now. In that case, the server gets the time anew.
+   * and may have sent its commands only now. In that case, the time starts again.
    */
   #lookInTime(): void {
     const silence = this.#wire.silence!;

@@ -13,7 +13,7 @@ import { dropGivenUp } from "./retention.ts";
 /** Maximum number of keys that one call lists. */
 const PAGE = 100;
 
-/** Key, with everything that is stored of it. */
+/** Key, with everything that is stored about it. */
 const STORED = {
   key: TEXT,
   payload: optional(TEXT),
@@ -26,7 +26,7 @@ const STORED = {
   duePriority: DECIMAL,
   dueIsRetry: FLAG,
   isFolding: FLAG,
-  /** Number of failures, and what is known of them. */
+  /** Number of failures, and everything that is stored about them. */
   failures: NUMBER,
   error: TEXT,
   failingForMs: DURATION,

@@ -21,8 +21,8 @@ export const NOT_DEFINED = {
 } as const;
 
 /**
- * Puts a definition in force: all that a process sets for the whole queue. A part that is not given stays as it is, and
- * so does a part that is in force already. Each row is the weight of a group of the discipline.
+ * Puts a definition in force: all settings that a process has for the whole queue. A part that is not given stays as it
+ * is, and so does a part that is in force already. Each row is the weight of a group of the discipline.
  *
  * With another discipline, this call and the next turns add the ready keys to the new order. If a retry budget suffices
  * for a blocked retry, an idle process is woken.

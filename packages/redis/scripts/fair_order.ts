@@ -17,9 +17,9 @@ export const fairOrder = /* lua */ `
 -- Adds the functions that most scripts don't need to an order of groups. It is called when the first of them is used.
 local function addRareGroupFunctions(f)
   local call = redis.call
-  local MAX_COUNT = 100 -- maximum weight of the past in a mean, in values
+  local MAX_COUNT = 100 -- maximum weight of past values in a mean, as a number of values
 
-  -- Returns the sorted set with a letter. A group is in one of these sets at most.
+  -- Returns the sorted set of groups with the given letter. A group is in at most one of these sets.
   function f.setOf(letter)
     if letter == 'c' then return f.base .. 'changing' end -- group with keys that are blocked until a time, by that time
     if letter == 'k' then return f.base .. 'kept' end -- idle group that must be remembered until a time, by that time
@@ -50,7 +50,7 @@ local function addRareGroupFunctions(f)
     return not group.probe and token > f.clock and token or math.huge
   end
 
-  -- Returns a time before which no group changes with time.
+  -- Returns a time before which no group changes merely because time passes.
   function f.firstChange()
     if f.sizes.c == 0 then return math.huge end
     f.first = f.first or tonumber(call('ZRANGE', f.setOf('c'), 0, 0, 'WITHSCORES')[2])
@@ -157,8 +157,8 @@ local function addRareGroupFunctions(f)
     f.settle(group)
   end
 
-  -- Unblocks the keys whose time has come. Called with the deadline of each due key before the key is made ready, as
-  -- if the script had run at that time, and with the current time after that.
+  -- Unblocks the keys whose time has come. Called with the deadline of each due key before the key is made ready, as if
+  -- the script had run at that time, and finally with the current time.
   function f.advance(time)
     f.clock = time
     if f.firstChange() > f.clock then return end
@@ -444,7 +444,7 @@ local function fairOrder(plan, base)
   end
 
   -- Hands out a key of a group whose turn it is. Returns the note for the key's holder: whether the group counts the
-  -- key as processing, and the time that was charged. If the key is not known yet, it is the probe's later.
+  -- key as processing, and the time that was charged. If the key is not known yet, the key of the probe is set later.
   function f.handOut(group, key)
     local cost = f.costOf(group)
     local note

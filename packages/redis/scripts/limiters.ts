@@ -163,8 +163,8 @@ local function make_limiters()
     return failures, tonumber(string.match(stored, '@(%S+)$'))
   end
 
-  -- Returns whether an attempt began before the retry was due, if it is known when that is. The microsecond is the one
-  -- by which limiters in memory allow for rounding.
+  -- Returns whether an attempt began before the retry was due, if the time of the retry is known. The microsecond
+  -- allows for rounding, as in limiters in memory.
   local function is_early(due, started)
     return due and due - started > 1
   end

@@ -23,8 +23,8 @@ const movesBehind = kindsOf(LINE_TRAITS, ({ movesBehind }) => movesBehind);
  * - `["fifo"]`: 0.
  * - `["aging", MIN, MAX, POINT]`: the time when the key became ready, minus POINT microseconds for each point of its
  *   priority above MIN.
- * - `["strict", MIN, MAX]`: the negated priority. If the priority of a ready key is raised, its turn is the time of
- *   that, which the hash `raised` stores. Its member has the mark `^` instead of `=`.
+ * - `["strict", MIN, MAX]`: the negated priority. If the priority of a ready key is raised, its turn is the time of the
+ *   raise, which the hash `raised` stores. Its member has the mark `^` instead of `=`.
  *
  * Added keys are kept in Lua until another function needs their line, or until `save`, because a call for several keys
  * is faster than a call for each key.

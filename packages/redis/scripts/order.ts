@@ -11,7 +11,7 @@ export const ORDERS: Readonly<Record<OrderKind, string>> = {
   fair: "fairOrder(plan, base)",
 };
 
-/** Returns Lua that stands in a function. */
+/** Returns Lua that is inserted into a function. */
 const indented = (lua: string) => lua.replace(/\n/g, "\n  ");
 
 /**

@@ -5,8 +5,8 @@ import { NUMBER, optional } from "./fields.ts";
  * Pauses the queue. No key is handed out to any process until the queue is resumed. The reply is the number of this
  * pause.
  *
- * With a `number`, does the same as the call to the first partition that had this number as reply, whatever the order
- * in which pauses and resumptions reach the partitions.
+ * With a `number`, makes the same pause in another partition: `number` was the reply of the call to the first
+ * partition. Pauses and resumptions may reach the partitions in any order.
  */
 export const pause = declareScript({
   args: { number: optional(NUMBER) },

@@ -39,7 +39,7 @@ local leaseEnd = now + leaseUs
 leaseEnd = leaseEnd + leaseEnd % 2 -- an odd end includes a grace
 local RESERVED = math.min(leaseUs / 3, 1000000) -- µs for which a permit is reserved for a process
 
--- If the server has lost a key of the throttle, as after an eviction, the others tell what is left: the number of
+-- If the server has lost a key of the throttle, as after an eviction, the other keys show what is left: the number of
 -- permits in use, and the processes that need a lease. Processes report lost permits with their next calls.
 if not stored[5] or (used > 0 and redis.call('EXISTS', q.permits, q.leases) < 2) then
   used = 0
@@ -77,12 +77,12 @@ end
 for _, gone in ipairs(redis.call('ZRANGE', q.leases, '-inf', whole(now), 'BYSCORE', 'LIMIT', 0, BATCH)) do
   if gone ~= process then remove(gone) end
 end
-redis.call('ZREMRANGEBYSCORE', q.called, '-inf', whole(now - RESERVED)) -- they did not come
+redis.call('ZREMRANGEBYSCORE', q.called, '-inf', whole(now - RESERVED)) -- processes that did not come for their permits
 
 local count, latest, granted = string.match(redis.call('HGET', q.permits, process) or '0 0 0', '(%d+) (%d+) (%d+)')
 count, latest, granted = tonumber(count), tonumber(latest), tonumber(granted)
 
--- Serves the line, and the process in its place.
+-- Serves the processes in the line, and this process in its place.
 local function serve()
   local place = redis.call('ZREM', q.called, process) == 1 and 0
     or tonumber(redis.call('ZSCORE', q.line, process) or now)
@@ -128,7 +128,8 @@ end
 if granted < wanted then
   local ends = redis.call('ZRANGE', q.leases, 0, 1, 'WITHSCORES')
   note(tonumber(ends[1] ~= process and ends[2] or ends[4]))
-  -- If the process for which a permit is reserved does not come, the first in the line does.
+  -- If the process for which a permit is reserved makes no call, the first process in the line gets the permit when it
+  -- calls.
   local called = redis.call('ZRANK', q.line, process) == 0 and redis.call('ZRANGE', q.called, 0, 0, 'WITHSCORES')[2]
   note(called and called + RESERVED)
 end

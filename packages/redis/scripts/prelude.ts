@@ -7,7 +7,7 @@ import { steadyTime } from "./steady_time.ts";
 import { inLua, OF_ORDER, STRUCTURES, WITH_KEYS } from "./structures.ts";
 
 /**
- * Lua that refuses calls of processes that believe in another partitioning than that of the partition. Only a partition
+ * Lua that refuses calls of processes that assume another partitioning than that of the partition. Only a partition
  * that is not on the server takes the partitioning of the caller.
  */
 const checkPartition = /* lua */ `
@@ -21,7 +21,7 @@ end
 /**
  * Lua that refuses a call if the queue is no longer the one that the caller knows, because the server has lost `meta`.
  * The caller then puts its definition in force, and calls again. Otherwise creates `meta` if it is missing. If the
- * server has lost only `meta`, the other keys tell some of its contents.
+ * server has lost only `meta`, the other keys contain some of the same data.
  */
 const checkBirth = (isPartition: boolean) => /* lua */ `
 q.born = stored[14]
@@ -93,7 +93,7 @@ export const SERVER_TIME = "redis.call('TIME')";
  *
  * @param time Lua expression for the time as a table of seconds and microseconds.
  * @param isPartition Whether the keys are those of a partition. Its scripts have one more argument, which is the first:
- * the partitioning in which the caller believes.
+ * the partitioning that the caller assumes.
  *
  * The first argument, or the second one of a partition's script, is the time since which the queue is on the server, as
  * far as the caller knows; empty if it doesn't.
@@ -200,8 +200,8 @@ end
 ${checkBirth(isPartition)}
 -- Whether the queue is paused. While it is paused, no key is handed out and no process is woken.
 local isPaused = stored[5] or q.paused_until > now
--- Owner that has the duty to try suspects, and the time when the duty ends if the owner is not heard from. The stage is
--- ":" while the owner still has other keys, and "!" after that.
+-- Owner that has the duty to try suspects (keys that stalled more than once), and the time when the duty ends if the
+-- owner makes no call. The stage is ":" while the owner still has other keys, and "!" once it has none.
 local dutyEnd, dutyStage, dutyOwner
 if stored[7] then dutyEnd, dutyStage, dutyOwner = string.match(stored[7], '^(%d+)([:!])(.*)$') end
 -- Whether items were ever added with payloads.
@@ -258,7 +258,7 @@ function q.graceEnd(ends, lease)
   return grace > ends and grace + 1 - grace % 2 or ends
 end
 
--- Gives an owner the duty to try suspects, for the duration of a lease.
+-- Makes an owner the only one that may take suspects (keys that stalled more than once), for the duration of a lease.
 function q.takeDuty(owner, lease, stage)
   redis.call('HSET', q.meta, 'duty', whole(now + lease) .. stage .. owner)
 end
@@ -303,8 +303,8 @@ function q.useMore()
   if not stored[13] then redis.call('HSET', q.meta, 'more', 1) end
 end
 
--- Functions for priorities, which most queues don't have. They are created on first use, because that takes time in
--- each call.
+-- Functions for priorities, which most queues don't have. They are created on first use, because creating them in each
+-- call would take time.
 function q.priorityStore()
   if q.priority_functions then return q.priority_functions end
   -- The functions have the hash as an argument: \`priorities\` or \`due_priorities\`. A key that is not in the hash has

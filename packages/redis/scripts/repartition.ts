@@ -234,14 +234,14 @@ if not stored[16] then
   redis.call('DEL', q.meta) -- which was created at the beginning of this script
   return redis.error_reply('WQPARTITIONS Another process has moved the items')
 end
-last = math.max(last, lastUs) -- so that tokens of a key increase
+last = math.max(last, lastUs) -- so that later tokens of a key are larger
 ${
     eachRow(/* lua */ `
   local values = cjson.decode(row)
   local key = values[1]
   for i, name in ipairs(sets) do
     local score = values[i + 1]
-    -- Lists of given-up keys need different times.
+    -- In lists of given-up keys, no two keys may have the same time.
     if score and name == 'givenup' and not redis.call('ZSCORE', q.given_up, key) then
       score = whole(q.firstFree(q.given_up, tonumber(score)))
     end

@@ -6,7 +6,7 @@ import { NUMBER, optional } from "./fields.ts";
  * to `BATCH` idle processes, because no process was woken while the queue was paused. The reply is the number of the
  * last pause, or -1 if the queue was not resumed.
  *
- * With `ended`, does the same as the call to the first partition that had this number as reply.
+ * With `ended`, resumes another partition in the same way: `ended` was the reply of the call to the first partition.
  */
 export const resume = declareScript({
   args: { pause: optional(NUMBER), ended: optional(NUMBER) },

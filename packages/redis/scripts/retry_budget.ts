@@ -141,8 +141,8 @@ function q.retryBudget()
     return true
   end
 
-  -- Handles a key that comes while it is not processing. A blocked retry becomes ready as a first attempt, unless it
-  -- comes as a retry or the add is folded.
+  -- Handles a key that is added, or becomes due, while it is not processing. A blocked retry becomes ready as a first
+  -- attempt, unless it comes as a retry or the add is folded.
   function budget.come(key, place, priority, isRetry, folds)
     local at = budget.count() > 0 and call('ZSCORE', q.blocked_retries, key)
     if at then

@@ -3,8 +3,8 @@
  * places where they are used. Each function, name and variable of a script takes time in each call.
  *
  * - A function begins with `local function NAME(` or `function q.NAME(`, and ends with `end`, each at the beginning of
- *   a line. So does a function of a table in another function, `function TABLE.NAME(`, each after the same number
- *   of spaces.
+ *   a line. A function of a table in another function begins with `function TABLE.NAME(` and also ends with `end`, each
+ *   after the same number of spaces.
  * - A name of a key is a line of the table `q`: the name in Lua, and the text that follows `prefix`.
  * - A name that most calls don't use is a line of its own, which sets `q.NAME` to `prefix` and a text. The value stands
  *   where the name is used, like a constant.

@@ -20,9 +20,9 @@ export const tokens = declareScript({
     /** A negative rate stands for an infinite rate. */
     rate: NUMBER,
     burst: NUMBER,
-    /** Number of tokens to take, even more than there are. A negative number of tokens is given back. */
+    /** Number of tokens to take, possibly more than the bucket contains. A negative number of tokens is given back. */
     charged: NUMBER,
-    /** Number of tokens to take if there are so many. */
+    /** Number of tokens to take if the bucket contains at least this many. */
     wanted: NUMBER,
     /** Longest time until the next call of a process that waits. */
     longestMs: DURATION,

@@ -79,7 +79,7 @@ export const turn = declareScript({
     reason: TEXT,
     /** Priority for "requeueAfter" and "retry". By default, the key keeps its priority. */
     priority: optional(DECIMAL),
-    /** Number of the attempt for "givenUp". By default, the number of failures and one more. */
+    /** Number of the attempt for "givenUp". By default, the number of failures plus one. */
     attempts: optional(NUMBER),
     /** Maximum number of retries for "givenUp", if the key is retried when it has fewer failures. */
     maxRetries: optional(NUMBER),
@@ -134,8 +134,8 @@ q.hear(leaseUs)
 
 local failed, errors = 0, {} -- number of failed attempts; list of keys, each followed by its error
 
--- Adds a key again, after a delay, because its attempt failed. With "folds", later adds are folded into the retry. So
--- is an add during the attempt: the key is no longer marked as added again.
+-- Adds a key again, after a delay, because its attempt failed. With "folds", the retry replaces later adds, and also an
+-- add during the attempt: the key is no longer marked as added again.
 function q.addFailed(key, delay, priority)
   local holder = folds and redis.call('HGET', q.holders, key)
   if holder and string.sub(holder, 1, 1) == '+' then

@@ -8,7 +8,8 @@ import { simulate, type SimulateOptions } from "../simulate.ts";
 /** Options of {@linkcode compare}. */
 export interface CompareOptions extends SimulateOptions {
   /**
-   * Number of seeds. Each config is simulated with each of them, so that chance can be told from difference.
+   * Number of seeds. Each config is simulated with each of them, so that chance can be distinguished from a difference
+   * of the configs.
    *
    * @default {5}
    */
@@ -127,8 +128,8 @@ export async function compare(
 }
 
 /**
- * Decides which config is better: the one with the best figure, by the first figure that differs with confidence from
- * that of all others. If there is none, says which configs are better than the rest by the first figure.
+ * Decides which config is better: the config that is better than all others, with confidence, in the first such figure.
+ * If there is no such figure, says which configs are better than the rest in the first figure.
  */
 function decide(
   names: readonly string[],

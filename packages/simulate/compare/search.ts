@@ -9,8 +9,9 @@ export interface Found {
   /** Path of the number in the config. */
   readonly path: string;
   /**
-   * Smallest value with which no condition is true or, if a condition is true with the largest value of the range but
-   * not with the smallest, the largest such value. `undefined` if a condition is true with both.
+   * Smallest value with which no condition is true. If larger values are worse, so that a condition is true with the
+   * largest value of the range and none with the smallest, the largest value with which no condition is true.
+   * `undefined` if a condition is true with both.
    */
   readonly value: number | undefined;
   /** The result as a sentence. */
@@ -20,9 +21,9 @@ export interface Found {
 const ACTION = "search";
 
 /**
- * Searches for the smallest whole number in a config with which no condition is true or, if larger numbers are worse,
- * for the largest. The search assumes that a larger number is always better or always worse, and halves the range with
- * each simulation.
+ * Searches for the smallest whole number in a config with which no condition is true. If larger numbers are worse,
+ * searches for the largest such number. The search assumes that a larger number is always better or always worse, and
+ * halves the range with each simulation.
  *
  * @example The smallest concurrency
  * ```ts

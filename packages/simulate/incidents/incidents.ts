@@ -5,7 +5,7 @@ export interface Incident {
   /** Name of the better config, and of the other. */
   readonly better: string;
   readonly worse: string;
-  /** Figure that shows it. */
+  /** Figure that shows the difference. */
   readonly by: string;
   /** Reason, in a sentence. */
   readonly why: string;

@@ -1,4 +1,7 @@
-/** Page that simulates a config under a load while both are being edited. A worker simulates, and the page shows. */
+/**
+ * Page that simulates a config under a load while both are being edited. A worker runs the simulation, and the page
+ * shows the result.
+ */
 
 import { CONFIG, LOAD } from "./example.ts";
 import type { Reply, Shown, Texts } from "./messages.ts";
@@ -67,7 +70,7 @@ function list(id: string, texts: readonly string[]): void {
 }
 
 function onInput(): void {
-  element("shared").textContent = ""; // the address no longer has the texts
+  element("shared").textContent = ""; // the address no longer contains the texts
   clearTimeout(timer);
   timer = setTimeout(run, DELAY);
 }

@@ -9,7 +9,7 @@ const DELAYS = 10;
 /** Number of items that are ready at once, for each group and priority. */
 const READY = 3;
 const SERVED = 20;
-/** Largest number of arrivals in which all groups and priorities are looked for. */
+/** Maximum number of arrivals that are searched for groups and priorities. */
 const ARRIVALS = 2000;
 
 /** Delays and order that a config gives to the first items of a load. */

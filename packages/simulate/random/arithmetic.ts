@@ -1,6 +1,6 @@
 /**
  * Logarithm, exponential, power and cosine from operations whose results IEEE 754 fixes: `+`, `-`, `*`, `/`, and the
- * bits of numbers. `Math.log` and the like may differ in the last digit from engine to engine.
+ * bits of numbers. `Math.log` and similar functions may return different last digits in different JavaScript engines.
  *
  * All results are within a few units in the last place.
  *

@@ -22,7 +22,7 @@ export class SharedBackend {
   #capacity: number;
   #limit: number;
   readonly #jobs = new NumberHeap<Job>();
-  /** Time that a job which began at the start would have been worked on at full speed by `#progressAt`. */
+  /** Work that a job would have received by `#progressAt` if it had begun at the start, as time at full speed. */
   #progress = 0;
   #progressAt = 0;
   #timer: unknown;

@@ -19,7 +19,7 @@ export interface OpenItem {
   failing: string | undefined;
   /** Arrival of the same key while the item was worked on: the item begins anew when this attempt succeeds. */
   again: Arrival | undefined;
-  /** Outages that the item must get over: indexes. */
+  /** Indexes of the outages in whose backlogs the item is. */
   outages: number[] | undefined;
 }
 

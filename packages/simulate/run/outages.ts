@@ -15,11 +15,11 @@ export interface OutageReport {
   readonly from: number;
   /** End, in milliseconds from the start. */
   readonly to: number;
-  /** Whether the outage began and ended before the simulation did. */
+  /** Whether the outage began, and whether it ended, before the end of the simulation. */
   readonly state: "not begun" | "not ended" | "ended";
   /** Number of items that had not ended when the outage ended; 0 if it has not ended. */
   readonly backlog: number;
-  /** Time at which all these items had ended; `undefined` if some never did. */
+  /** Time at which all these items had ended; `undefined` if some of them did not end. */
   readonly goneAt: number | undefined;
   /** Attempts from the beginning of the outage until its backlog was gone. */
   readonly meanwhile: Attempts;

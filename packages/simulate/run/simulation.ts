@@ -39,7 +39,7 @@ class SimulatedError extends Error {
   override readonly name = "SimulatedError";
 }
 
-/** Failure that the trace has. */
+/** Failure that was recorded in the trace. */
 const IN_TRACE: Failing = {
   reason: "trace",
   after: undefined,
@@ -123,7 +123,7 @@ export class Simulation {
   readonly #backend: SharedBackend | undefined;
   #document: string | object;
   #process: Process | undefined;
-  /** Changes that need a process at a time at which there was none. */
+  /** Changes that came while no process was running. */
   readonly #skipped = new Set<Change>();
   /** Errors that were counted when they were thrown. */
   readonly #counted = new WeakSet<Error>();
@@ -411,7 +411,7 @@ export class Simulation {
     this.#close(item);
   }
 
-  /** Ends an item. If its key was added while it was worked on, another item begins. */
+  /** Ends an item. If the key was added again while the item was processing, another item begins. */
   #close(item: OpenItem): void {
     const { arrival: { key }, again } = item;
     const now = this.clock.now();

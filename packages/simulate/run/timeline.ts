@@ -19,7 +19,7 @@ const MAX_STEPS = 2 * STEPS + 1;
 
 /** Numbers of a simulation over time, in steps of equal length. */
 export class Timeline {
-  /** Length of a step in milliseconds. It doubles if a simulation lasts longer than twice the load. */
+  /** Length of a step in milliseconds. The length doubles when a simulation lasts longer than twice the load. */
   step: number;
   steps: Step[] = [];
   /** Sum of the times for which items were there, in milliseconds. */

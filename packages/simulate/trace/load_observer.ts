@@ -26,7 +26,7 @@ export class LoadObserver<T> implements KeyListener {
   readonly #running = new Map<unknown, Running>();
   /** Items whose retry has not begun to wait for a worker, by key. A simulation makes the retry by itself. */
   readonly #failing = new Map<unknown, T>();
-  /** Number of keys left that were ready or blocked before the recording, and ready keys that are not among them. */
+  /** Number of remaining keys that were ready or blocked before the recording, and the keys that became ready later. */
   #earlier: number;
   readonly #later = new Set<unknown>();
 
@@ -86,7 +86,9 @@ export class LoadObserver<T> implements KeyListener {
     else this.#writer.add(now, key, priority);
   }
 
-  /** Reports whether a key was added for a retry, and not while its retry is still to come. */
+  /**
+   * Reports whether an add of a key comes from its retry: the key is failing, and its retry is not delayed any more.
+   */
   #isRetry(key: unknown): boolean {
     return this.#failing.has(key) && !this.#isDelayed(this.#failing.get(key)!);
   }

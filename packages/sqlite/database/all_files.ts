@@ -12,7 +12,7 @@ import { Statements } from "./statements.ts";
  *
  * @param path The real path of the file.
  * @param wait The time for which the event loop may stand still, in milliseconds.
- * @throws {LockedError} If another connection uses the file. It may be opening or closing it.
+ * @throws {LockedError} If another connection uses the file, perhaps only to open or close it.
  */
 export function requireAllFiles(path: string, wait = 0): void {
   const missing = filesOf(path).find((file) => !existsSync(file));

@@ -4,7 +4,7 @@ import type { Statements } from "./statements.ts";
 export interface Shared {
   /** Time of the part, and the messages to send once the transaction has ended. */
   readonly tx: { readonly now: number; readonly messages: ReadonlyMap<string, number> };
-  /** Writes what the tasks have changed. Called at the end of the transaction. */
+  /** Writes the changes of the tasks. Called at the end of the transaction. */
   end(): void;
 }
 
@@ -12,6 +12,9 @@ export interface Shared {
 export interface Batch {
   readonly sql: Statements;
   readonly shared: Map<string, Shared>;
-  /** Contents that earlier transactions of this connection have left in memory, by name. They are those of the file. */
+  /**
+   * Contents that earlier transactions of this connection have left in memory, by name. They are the same as in the
+   * file.
+   */
   readonly kept: Map<string, unknown>;
 }

@@ -63,7 +63,7 @@ export class Database {
   #lockedSince: number | undefined = undefined;
   #isClosed = false;
   #checkedFilesAt = -Infinity;
-  /** Contents that transactions leave in memory. They are those of the file. */
+  /** Contents that transactions leave in memory. They are the same as in the file. */
   readonly #kept = new Map<string, unknown>();
   /** Time of the latest transaction. */
   #usedAt = 0;
@@ -158,7 +158,7 @@ export class Database {
     }
     this.#tasks.splice(0, tasks.length);
     this.#commit(tasks);
-    // Lets whoever waited for these tasks make the next ones first, so that these share a transaction too.
+    // Lets the code that waited for these tasks add its next tasks first, so that these share a transaction too.
     setImmediate(() => this.#rest());
   }
 
@@ -241,13 +241,13 @@ export class Database {
     try {
       this.#connection.rollBack();
     } catch {
-      // The transaction is still open, so that the next one can't begin, and tries this again.
+      // The transaction is still open, so the next one can't begin, and rolls this one back instead.
     }
   }
 
   /**
-   * Handles the failure of a transaction, of which nothing is in the file. The error of one task must not fail the
-   * others, so the tasks run again, in smaller and smaller transactions.
+   * Handles the failure of a transaction, which has written nothing to the file. The error of one task must not fail
+   * the others, so the tasks run again, in smaller and smaller transactions.
    */
   #failed(tasks: readonly Task[], error: unknown): void {
     if (tasks.length === 1) return tasks[0]!.reject(isOfSqlite(error) ? this.#errorOf(error) : error);

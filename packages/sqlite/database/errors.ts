@@ -1,6 +1,6 @@
 import type { ErrorCode } from "@workqueue/core";
 
-/** Error for a call that could not write to its file, or of which it is unknown whether it has. */
+/** Error for a call that did not write to its file, or may not have written to it. */
 export class SqliteConnectionError extends Error {
   /** Name of the class. */
   override name = "SqliteConnectionError";

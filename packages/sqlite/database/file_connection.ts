@@ -20,7 +20,7 @@ interface Opened {
   readonly sql: Statements;
   readonly files: OpenFiles;
   durability: Durability | undefined;
-  /** Version of the file in the latest transaction, by which SQLite tells the commits of other connections. */
+  /** Version of the file in the latest transaction, by which SQLite notices commits of other connections. */
   version: number | undefined;
 }
 

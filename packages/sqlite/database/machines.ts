@@ -45,7 +45,8 @@ export class Machines {
     const now = Date.now();
     if (now < this.#notedAt + EVERY && now >= this.#notedAt) return;
     const { id, startedAt } = this.#machine;
-    // A note from before this machine was started may be its own. So may one from the future: a clock was set back.
+    // A note from before this machine was started may be its own, and also a note from the future, if the clock was set
+    // back.
     const since = Math.max(now - SILENCE, startedAt);
     const other = sql.get<{ seen: number }>(
       "SELECT seen FROM machines WHERE id <> ? AND seen BETWEEN ? AND ?",

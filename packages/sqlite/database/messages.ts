@@ -34,7 +34,7 @@ export function announce(path: string): void {
   try {
     utimesSync(wakePath(path), now, now);
   } catch {
-    createWakeFile(path); // somebody removed it, so nobody is told, but all look again anyway
+    createWakeFile(path); // the file was removed, so no process is notified now, but all check again anyway
   }
 }
 

@@ -18,7 +18,7 @@ export function openDatabase(path: string): Database {
   return entry.database;
 }
 
-/** Counts one user less. Returns whether that was the last one. */
+/** Records that a user no longer needs the database. Returns whether that was the last one. */
 function leave(path: string): boolean {
   const entry = open.get(path);
   if (entry === undefined || --entry.users > 0) return false;

@@ -11,7 +11,7 @@ const [SAME_TIME, LARGE_STEP] = [20, 2000];
 /** Milliseconds after which the files are looked at although their folder has not changed. */
 const LOOK_AGAIN = 250;
 
-/** Reason for which open files must not be used, and whether that will never change. */
+/** Reason why open files must not be used, and whether it is permanent. */
 export interface Fault {
   readonly reason: string;
   readonly isFinal: boolean;

@@ -15,7 +15,7 @@ const trusted = new WeakSet<SqliteConnection>();
  * and the transaction stays open.
  *
  * @param path The real path of the file.
- * @throws {TypeError} If `connection` is no connection.
+ * @throws {TypeError} If `connection` is not a connection.
  * @throws {Error} If no transaction is open, if the connection is to another file or comes from another copy of SQLite,
  * if its tables have another version, or if SQLite fails.
  */
@@ -66,8 +66,8 @@ function requireTransaction(action: string, path: string, connection: SqliteConn
 }
 
 /**
- * Throws unless the queue is locked out while the transaction of a connection writes. A process has each lock of a file
- * only once, so two libraries with their own copies of SQLite don't see each other's: their transactions would
+ * Throws if the queue could write to the file during the transaction of a connection. A process has each lock of a file
+ * only once, so two libraries with their own copies of SQLite don't see each other's locks. Their transactions would
  * overwrite each other: https://www.sqlite.org/howtocorrupt.html, section 2.2.1.
  */
 function requireLock(action: string, path: string, connection: SqliteConnection): void {

@@ -38,8 +38,8 @@ interface Prepared {
 }
 
 /**
- * Statements of a connection, each prepared when it is first used. Texts may contain NUL. They are stored without it,
- * because Deno and Node 22 read a text only up to a NUL.
+ * Statements of a connection, each prepared when it is first used. Texts may contain NUL, which is replaced in the
+ * database, because Deno and Node 22 read a text only up to a NUL.
  */
 export class Statements {
   readonly #connection: SqliteConnection;
@@ -68,7 +68,8 @@ export class Statements {
   #prepare(sql: string): Prepared {
     const found = this.#prepared.get(sql);
     if (found !== undefined) return found;
-    // SQLite plans a statement again, in about 40 µs, each time that a parameter is bound which is a whole limit.
+    // If a parameter alone is the limit of a statement, SQLite plans the statement again at each call, which takes
+    // about 40 µs.
     const statement = this.#connection.prepare(sql.replaceAll("LIMIT ?", "LIMIT ? + 0"));
     // The connection may be a user's, with options that give rows another form.
     statement.setReadBigInts?.(false);

@@ -40,7 +40,7 @@ export class Buckets {
     this.#tx = tx;
   }
 
-  /** Takes a token that may come later. Returns the milliseconds until it does. */
+  /** Takes a token, possibly one that comes later. Returns the milliseconds until the token comes. */
   delay(bucket: Bucket): number {
     const { rate, burst } = bucket;
     const { tokens, isChanged, isNew } = this.#fill(bucket);
@@ -65,7 +65,10 @@ export class Buckets {
     return { taken, waitUs: wait === undefined ? undefined : Math.floor(wait / NS) + 1 };
   }
 
-  /** Gives back tokens that were taken and not used. A negative number takes tokens, even more than there are. */
+  /**
+   * Gives back tokens that were taken and not used. A negative number takes tokens, possibly more than the bucket
+   * contains.
+   */
   giveBack(bucket: Bucket, count: number): void {
     if (bucket.rate < 0 || count === 0) return;
     const { tokens, isNew } = this.#fill(bucket);

@@ -5,7 +5,7 @@ import { endDelay, type Item, leaveLine, Line } from "./item.ts";
 import { OF_OWNER } from "./owners.ts";
 import type { Queue } from "./queue.ts";
 
-/** Maximum number of cancelled keys of which one call tells. */
+/** Maximum number of cancelled keys that one call reports. */
 const MAX_TOLD = 200;
 
 /** Returns the address of messages that tell a process to renew its leases: other messages replace each other. */
@@ -27,7 +27,10 @@ export function cancel(queue: Queue, key: string, reason: string): CancelledFrom
   return state;
 }
 
-/** Takes a key out that is ready or blocked, or marks its hand-out as cancelled. A delay of the key is not affected. */
+/**
+ * Removes a key that is ready or blocked, or marks the hand-out of a processing key as cancelled. A delay of the key is
+ * not affected.
+ */
 function takeOut(queue: Queue, item: Item, reason: string): Exclude<CancelledFrom, "delayed"> | undefined {
   const { line, owner } = item;
   const { tx, owners } = queue;

@@ -2,7 +2,7 @@ import type { Counts } from "@workqueue/engine";
 import { Line } from "./item.ts";
 import type { Queue } from "./queue.ts";
 
-/** Counts the keys of a queue. Takes the same time however many there are. */
+/** Counts the keys of a queue. Takes the same time for any number of keys. */
 export function countKeys(queue: Queue): Counts {
   const { tx, order } = queue;
   tx.flush();

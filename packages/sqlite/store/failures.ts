@@ -92,7 +92,7 @@ export class Failures {
     if (started === undefined && !counts) return { delay };
     const due = Math.min(FAR, now + Math.max(toMicroseconds(delay), minDelay));
     if (before === undefined) {
-      // Removes what is left of failures of this key that have expired, and of two other keys: there is no timer.
+      // Removes the expired failures of this key and of two other keys, because there is no timer.
       this.forget(key);
       const old = sql.all<Row>("SELECT * FROM failures WHERE queue = ? AND ends <= ? LIMIT 2", queue, now);
       for (const each of old) this.forget(each.key);
@@ -111,7 +111,7 @@ export class Failures {
     return { delay };
   }
 
-  /** Returns what the file has of the failures of a key; `undefined` if it has none. */
+  /** Returns the row of a key's failures; `undefined` if it has none. */
   stored(key: string): Readonly<Row> | undefined {
     const row = this.#tx.state.failing === 0 ? undefined : this.#row(key);
     return row === undefined || this.#isOver(row) ? undefined : row;

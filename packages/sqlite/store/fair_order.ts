@@ -222,7 +222,7 @@ export class FairOrder implements Order {
     if (state.turning === 0) state.virtual = state.latest;
   }
 
-  /** Brings what depends on a group up to date. Called after each change to the group. */
+  /** Updates the values that depend on a group. Called after each change to the group. */
   #settle(group: Group, hadTurn = false): void {
     const before = group.ready;
     const changesAt = this.#share.limit(group, group.size, this.#clock);

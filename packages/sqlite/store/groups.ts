@@ -4,7 +4,7 @@ import type { Transaction } from "./transaction.ts";
 
 /** Maximum number of idle groups that are remembered, in addition to those with a pause or a rate. */
 const MAX_IDLE = 10_000;
-/** Mean duration of the keys of a queue that has none, in microseconds. */
+/** Mean duration that is assumed for a queue in which no key is done, in microseconds. */
 const FIRST_MEAN = 1000;
 /** Maximum number of groups that one call forgets. */
 const BATCH = 200;
@@ -130,7 +130,7 @@ export class Groups {
     return this.#query("INDEXED BY groups_with_blocked WHERE queue = ? AND ready < size LIMIT ?", count);
   }
 
-  /** Writes what has changed, and forgets idle groups whose last turn is over, or some if there are too many. */
+  /** Writes the changes, and forgets idle groups whose last turn is over, or some if there are too many. */
   flush(): void {
     this.#write();
     const { state } = this;

@@ -82,8 +82,8 @@ export function newItem(key: string): Item {
 }
 
 /**
- * Returns a copy of a row. Its members are named because a row of SQLite is a slow object, also to spread, on Deno and
- * Node. The copy is a fast one.
+ * Returns a copy of a row, as an object that is fast to use. On Deno and Node, a row of SQLite is a slow object, also
+ * to spread, so the members are named.
  */
 export function copyOf(row: Item): Item {
   const {

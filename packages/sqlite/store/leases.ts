@@ -26,7 +26,7 @@ export function hear({ tx, owners }: Queue, lease: number): void {
   const { sql, queue, now, state } = tx;
   if (now - state.heard > lease / 2) {
     const [first] = owners.first(1);
-    // All owners have renewed since the gaps before the lease of the first one.
+    // Gaps before the lease of the first owner don't count any more: all owners have renewed since then.
     sql.run("DELETE FROM gaps WHERE queue = ? AND at <= ?", queue, first === undefined ? now : first.ends - lease);
     if (first !== undefined) sql.run("INSERT INTO gaps (queue, at) VALUES (?, ?)", queue, now);
   }
@@ -58,7 +58,7 @@ function firstOther({ owners }: Queue, owner: string): Owner | undefined {
  * Takes keys away from owners whose leases have ended. As soon as this begins, an owner has lost all of its keys. Does
  * not check in each call, because leases are long.
  *
- * @param few The number of these keys that a process may have at a time.
+ * @param few The number of keys from expired leases that a process may have at a time.
  */
 export function expireLeases(queue: Queue, owner: string, lease: number, maxStalls: number, few: number): GivenUp[] {
   const { tx, owners } = queue;
@@ -100,7 +100,7 @@ function stall(queue: Queue, item: Item, maxStalls: number): GivenUp[] {
   release(item);
   item.stalls++;
   if (item.stalls < Math.max(maxStalls, 3)) {
-    if (queue.budget !== undefined) item.is_retry = 1; // its next attempt is no first one
+    if (queue.budget !== undefined) item.is_retry = 1; // its next attempt is not a first attempt
     item.line = item.stalls === 1 ? Line.STALLED : Line.SUSPECT;
     item.place = held_place ?? placeBefore(token!);
     item.priority = is_added_again === 1 ? Math.max(held_priority, priority) : held_priority;

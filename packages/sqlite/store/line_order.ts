@@ -97,7 +97,7 @@ export class LineOrder implements Order {
     if (this.#plan[0] !== "fifo") {
       return ["line = ? AND grp = '' AND score IS NOT NULL ORDER BY score, turn LIMIT ?", line, count];
     }
-    // Keys that became ready after a due key that still is delayed come later.
+    // If a due key is still delayed, keys that became ready after its deadline wait.
     return ["line = ? AND place <= ? ORDER BY place LIMIT ?", line, behind, count];
   }
 

@@ -1,6 +1,6 @@
 import type { Item } from "./item.ts";
 
-/** Group with blocked keys, and the time at which it may have more ready ones. */
+/** Group with blocked keys, and the time at which it may have more ready keys. */
 export interface BlockedGroup {
   readonly group: string;
   readonly blocked: number;
@@ -44,7 +44,7 @@ export interface Order {
   resumeGroup(name: string): void;
   /** Returns groups with blocked keys, in any order. */
   blockedGroups(count: number): BlockedGroup[];
-  /** Writes what has changed. */
+  /** Writes the changes. */
   flush(): void;
   /** Removes the next keys from their lines. The notes about them are in the items. */
   take(count: number): Taken[];

@@ -97,7 +97,7 @@ export class Owners {
     this.#tx.sql.run("UPDATE owners SET ends = ?, has_grace = 1 WHERE id = ?", ends, id);
   }
 
-  /** Ends the lease of an owner, whose keys are taken away from now on. */
+  /** Ends the lease of an owner. From now on, its keys are taken away. */
   expire({ id, name }: Owner): void {
     if (!this.hasKeys(name)) return this.forget(name);
     this.#tx.sql.run("UPDATE owners SET ends = NULL, expired = ? WHERE id = ?", this.#tx.now, id);

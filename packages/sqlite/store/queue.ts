@@ -198,7 +198,7 @@ export class Queue implements Awaited {
     this.tx.end();
   }
 
-  /** Wakes processes for what this call has made ready or delayed. */
+  /** Wakes processes for the keys that this call has made ready or delayed. */
   notify(): void {
     if (this.tx.mayChangeEarlier && this.waking.hasIdle) this.waking.plan();
     this.waking.wakeForReady();

@@ -19,7 +19,7 @@ export function setBudget(
 ): BudgetState {
   others satisfies Record<string, never>; // an option that is left out here is a type error
   const rate = minRate >= SECOND ? Number.MAX_VALUE : minRate; // two calls are at least a microsecond apart
-  return Object.assign(before, { ratio, minRate: rate }); // not a new object, because others have this one
+  return Object.assign(before, { ratio, minRate: rate }); // not a new object, because other objects refer to this one
 }
 
 /** Queue that a budget is for. */
@@ -66,7 +66,7 @@ export class RetryBudget {
     }
   }
 
-  /** Handles a key that comes while it is not processing. */
+  /** Handles a key that is added, or becomes due, while it is not processing. */
   come(item: Item, place: number, priority: number, isRetry: boolean, folds: boolean): void {
     if (item.line === Line.BLOCKED_RETRY) {
       item.priority = Math.max(item.priority, priority);

@@ -89,7 +89,7 @@ export interface State {
   paused?: boolean;
   /** End of a pause with an end. */
   pausedUntil?: number;
-  /** Owner that has the duty to try suspects, and the end of the duty. */
+  /** Owner that has the duty to try suspects (keys that stalled more than once), and the end of the duty. */
   duty?: { owner: string; ends: number; isAlone: boolean };
   /** Whether items were ever added with payloads. */
   hasPayloads?: boolean;
@@ -118,7 +118,7 @@ export interface State {
   /** Limits on given-up keys. */
   retention?: { max: number; maxAge?: number };
   redrive?: RedriveState;
-  /** State of a shared throttle. Queues have none. */
+  /** State of a shared throttle. Missing for queues. */
   throttle?: ThrottleState;
   budget?: BudgetState;
 }

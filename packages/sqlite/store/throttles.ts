@@ -1,5 +1,5 @@
 /**
- * Throttles that all processes share. Only the processes of one machine share a file, so the state has all of them.
+ * Throttles that all processes share. Only the processes of one machine share a file, so the state lists all processes.
  *
  * @module
  */
@@ -34,7 +34,7 @@ export function permits(
     if (ends > now || gone === process) continue;
     for (const part of [holders, line, called]) delete part[gone];
   }
-  for (const [other, at] of Object.entries(called)) if (at <= now - reserved) delete called[other]; // they did not come
+  for (const [other, at] of Object.entries(called)) if (at <= now - reserved) delete called[other]; // processes that did not come for their permits
   const usedByOthers = Object.entries(holders).filter(([name]) => name !== process)
     .reduce((sum, [, { count }]) => sum + count, 0);
   const before = holders[process];
@@ -63,7 +63,8 @@ export function permits(
   const left = Math.max(free(), 0);
   if (granted >= wanted) return { granted, left, waitMs: undefined };
   const ends = Object.entries(holders).filter(([name]) => name !== process).map(([, { ends }]) => ends);
-  // If the process for which a permit is reserved does not come, the first in the line does.
+  // If the process for which a permit is reserved makes no call, the first process in the line gets the permit when it
+  // calls.
   if (firstOf(line)?.[0] === process) ends.push(...Object.values(called).map((at) => at + reserved));
   const first = Math.min(...ends);
   return { granted, left, waitMs: first < Infinity ? Math.max(first - now, 1) / 1000 : undefined };

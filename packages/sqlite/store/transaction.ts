@@ -2,7 +2,7 @@ import type { Statements } from "../database/statements.ts";
 import { copyOf, isGone, type Item, Line, newItem, PARTS } from "./item.ts";
 import { newState, type State } from "./state.ts";
 
-/** Larger jumps back of the clock, in microseconds, mean that the clock was set back. */
+/** If the clock goes back by more than this, in microseconds, it was set back. */
 const STEP_BACK = 100_000;
 
 /** Row of `items` together with its values in the database. */
@@ -19,7 +19,7 @@ interface Kept {
   readonly state: State;
   /** State as JSON. */
   readonly text: string;
-  /** Rows of the keys that are processing, of those that a transaction has read. */
+  /** Rows of the processing keys that a transaction has read. */
   readonly loaded: Map<string, Loaded>;
 }
 
@@ -100,7 +100,7 @@ export class Transaction {
     });
   }
 
-  /** Returns the rows that a query finds, as {@linkcode items} does, but not for changes. */
+  /** Returns the rows that a query finds, as {@linkcode items} does. The caller must not change the rows. */
   rows(where: string, ...values: readonly (number | string)[]): Readonly<Item>[] {
     this.flush();
     return this.sql.all(`SELECT * FROM items WHERE queue = ? AND ${where}`, this.queue, ...values);

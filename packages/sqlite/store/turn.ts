@@ -34,10 +34,10 @@ export interface TurnSettings extends AddSettings {
   readonly measuresTimes: boolean;
 }
 
-/** Maximum number of stalled keys of which the first is found whose group may have another key. */
+/** Maximum number of stalled keys that are searched for one whose group may have another key. */
 const LOOKS = 100;
 
-/** Longest lease, in microseconds, with which idle processes must call more often than all do anyway. */
+/** Lease in microseconds. With a shorter one, idle processes must call more often than they otherwise do. */
 const SHORT_LEASE = 15_000_000;
 
 /** Finishes keys of a process, and hands out others to it. */
@@ -335,7 +335,7 @@ class Turn {
 
   /**
    * Records that the process got fewer keys than it wanted. A message tells it of new work. It checks by itself for
-   * what comes with time: ends of leases, and due keys if it is one of the two processes that check for these.
+   * changes that come with time: ends of leases, and due keys if it is one of the two processes that check for these.
    */
   #beIdle(): void {
     const queue = this.#queue;

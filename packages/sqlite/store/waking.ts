@@ -7,7 +7,10 @@
 import { FAR } from "./time.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** Microseconds after which a second process checks what a first one should have found, in case that one is gone. */
+/**
+ * Microseconds after which a second process checks for work that the first one should have found, in case the first is
+ * gone.
+ */
 const SECOND_LOOK = 50_000;
 
 /** Time, in microseconds, after which a process that made no call is gone. Idle processes call every five seconds. */
@@ -19,7 +22,7 @@ interface Idle {
   readonly look: number | null;
 }
 
-/** Queue, as far as its processes are woken for it. */
+/** Part of a queue that is needed to wake its processes. */
 export interface Awaited {
   readonly tx: Transaction;
   /** Whether there are keys that a process could take. */

@@ -78,7 +78,9 @@ export class Thread {
     await this.#worker.terminate();
   }
 
-  /** Calls a method of a queue. Calls are carried out in order. Those that are made at once are sent together. */
+  /**
+   * Calls a method of a queue. Calls are carried out in order. Calls that are made at the same time are sent together.
+   */
   call(queue: number, method: string, args: readonly unknown[]): Promise<unknown> {
     if (this.#end !== undefined) return Promise.reject(this.#errorOfEnd(false));
     const id = this.#ids++;
