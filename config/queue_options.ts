@@ -59,7 +59,7 @@ export const queueOptions = {
     kind: "duration",
     required: false,
     description:
-      "Time from the end of an item's last delay until its failures are forgotten. Never if omitted. Must be longer than the wait of an item for its hand-out and its attempt together; otherwise, every failure counts as the first.",
+      "Time from the end of an item's last delay until its failures are forgotten. Never if omitted. Must be longer than the time from the end of a delay until the end of the attempt after it; otherwise, every failure counts as the first.",
   },
   retryBudget: {
     serves: "queue",

@@ -115,9 +115,9 @@ export interface RateLimitingQueueOptions<T> extends DelayingQueueOptions<T> {
   keepGivenUp?: GivenUpStore | undefined;
   /**
    * Time from the end of an item's last delay until its failures are forgotten. So keys for which `forget` is never
-   * called, such as the keys of deleted objects, don't accumulate. Must be longer than the wait of an item for its
-   * hand-out and its attempt together; otherwise, every failure counts as the first. A limiter without `next` counts
-   * calls of `addRateLimited` itself, and decides itself when to forget them.
+   * called, such as the keys of deleted objects, don't accumulate. Must be longer than the time from the end of a delay
+   * until the end of the attempt after it; otherwise, every failure counts as the first. A limiter without `next`
+   * counts calls of `addRateLimited` itself, and decides itself when to forget them.
    *
    * @default {never}
    */

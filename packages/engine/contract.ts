@@ -71,10 +71,10 @@ export interface RemoteQueueOptions<T = string> {
   keepGivenUp?: number | GivenUpRetention | undefined;
   /**
    * Time from the end of an item's last delay until its failures are forgotten, as for in-memory queues. So keys for
-   * which `forget` is never called, such as the keys of deleted objects, don't accumulate. Must be longer than the wait
-   * of an item for its hand-out and its attempt together; otherwise, every failure counts as the first. The time of the
-   * process that reports a failure applies. After a reload of the document, a changed time applies from an item's next
-   * failure.
+   * which `forget` is never called, such as the keys of deleted objects, don't accumulate. Must be longer than the time
+   * from the end of a delay until the end of the attempt after it; otherwise, every failure counts as the first. The
+   * time of the process that reports a failure applies. After a reload of the document, a changed time applies from an
+   * item's next failure.
    *
    * @default {never}
    */
