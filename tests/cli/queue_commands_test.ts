@@ -39,7 +39,7 @@ redisTest(
     const waiting = await workspace.start(["push", ...queue, "--when-below", "2"], "c\n");
     const { createRedisQueue } = await import("@workqueue/redis");
     const own = createRedisQueue({ name: queue[3]!, url });
-    // A command that doesn't wait runs two scripts: it adds the line and leaves. Each look at the queue runs another one.
+    // A command that doesn't wait runs two scripts: it adds the line and leaves. Each look at the queue runs one more.
     await until(async () => await scriptsRun(call) >= before + 4, "the command has looked at the queue several times");
     assertEquals((await own.counts()).ready, 2);
     for (let i = 0; i < 2; i++) {

@@ -24,7 +24,8 @@ export function fieldsAfterUpdate(
   writer: Writer,
 ): unknown {
   const entries = entriesOf(after.metadata.managedFields ?? before?.metadata.managedFields);
-  if (before && entries.length === 0) return undefined; // a server doesn't begin to manage the fields of an existing object
+  // A server doesn't begin to manage the fields of an existing object.
+  if (before && entries.length === 0) return undefined;
   const { changed, gone } = compare(managedPart(before), managedPart(after));
   const own = ownOf(entries, writer);
   const fields = union(minus(own?.fields ?? [], gone), changed);

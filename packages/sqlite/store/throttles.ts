@@ -34,7 +34,8 @@ export function permits(
     if (ends > now || gone === process) continue;
     for (const part of [holders, line, called]) delete part[gone];
   }
-  for (const [other, at] of Object.entries(called)) if (at <= now - reserved) delete called[other]; // processes that did not come for their permits
+  // Processes that did not come for their permits.
+  for (const [other, at] of Object.entries(called)) if (at <= now - reserved) delete called[other];
   const usedByOthers = Object.entries(holders).filter(([name]) => name !== process)
     .reduce((sum, [, { count }]) => sum + count, 0);
   const before = holders[process];
