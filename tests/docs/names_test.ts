@@ -36,7 +36,7 @@ const PAGES_ON_OTHERS: readonly string[] = [
 
 /** Names of other products, by the pages that name them. */
 const FOREIGN: Readonly<Record<string, readonly string[]>> = {
-  "docs/from-bullmq.md": ["getFailed", "getJobCounts", "retryJobs"],
+  "docs/from-bullmq.md": ["addBulk", "getFailed", "getJobCounts", "remove", "retryJobs", "setGlobalConcurrency"],
   "docs/from-p-queue.md": ["clear", "onIdle", "onSizeLessThan", "setPriority"],
   "docs/operate.md": ["absent"], // Prometheus
   "docs/redis.md": ["absent", "autoResendUnfulfilledCommands", "keyPrefix", "terminationGracePeriodSeconds"],
