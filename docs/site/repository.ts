@@ -9,19 +9,31 @@ export const ROOT: string = fileURLToPath(new URL("../../", import.meta.url)).re
 /** Folder of the generated pages, relative to the root. */
 export const PAGES = "docs/site/pages";
 
+const isIn = (path: string) => existsSync(join(ROOT, path));
 const namesIn = (folder: string) => readdirSync(join(ROOT, folder));
 const pagesIn = (folder: string) =>
   namesIn(folder).filter((name) => name.endsWith(".md")).map((name) => normalize(join(folder, name)));
 
+/** Pages of the guide, each followed by its parts. */
+export const guide: readonly string[] = pagesIn("docs").flatMap((page) => [page, ...partsOf(page)]);
+
 /** Markdown files that are pages of the site, relative to the root. */
 export const documents: readonly string[] = [
   ...pagesIn("."),
-  ...pagesIn("docs"),
+  ...guide,
   "docs/site/explorer.md",
   ...pagesIn("bench"),
   "examples/README.md",
-  ...namesIn("packages").map((name) => `packages/${name}/README.md`).filter((path) => existsSync(join(ROOT, path))),
+  ...namesIn("packages").map((name) => `packages/${name}/README.md`).filter(isIn),
 ];
+
+/** Returns the parts of a page, which are in the folder with its name, in the order in which the page lists them. */
+export function partsOf(page: string): string[] {
+  const folder = page.replace(/\.md$/, "");
+  if (!isIn(folder)) return [];
+  const listed = [...read(page).matchAll(/^- \[.+?\]\((.+?)\)/gm)].map(([, link]) => targetOf(page, link!));
+  return pagesIn(folder).sort((one, other) => listed.indexOf(one) - listed.indexOf(other));
+}
 
 /** Markdown files that are no pages of the site, relative to the root. */
 export function otherDocuments(folder = "."): string[] {
@@ -37,7 +49,6 @@ export function read(path: string): string {
   return readFileSync(join(ROOT, path), "utf8");
 }
 
-const isIn = (path: string) => existsSync(join(ROOT, path));
 const isFolder = (path: string) => statSync(join(ROOT, path)).isDirectory();
 const isPicture = (path: string) => [".png", ".svg"].includes(extname(path));
 

@@ -5,6 +5,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import type { Tokens } from "marked";
+import { guide } from "../../docs/site/repository.ts";
 import { ROOT, run } from "../../release/commands.ts";
 import { tokensOf } from "./markdown.ts";
 import { publicNames } from "./public_names.ts";
@@ -39,7 +40,9 @@ const FOREIGN: Readonly<Record<string, readonly string[]>> = {
   "docs/from-bullmq.md": ["addBulk", "getFailed", "getJobCounts", "remove", "retryJobs", "setGlobalConcurrency"],
   "docs/from-p-queue.md": ["clear", "onIdle", "onSizeLessThan", "setPriority"],
   "docs/operate.md": ["absent"], // Prometheus
-  "docs/redis.md": ["absent", "autoResendUnfulfilledCommands", "keyPrefix", "terminationGracePeriodSeconds"],
+  "docs/redis/connecting.md": ["autoResendUnfulfilledCommands", "keyPrefix"],
+  "docs/redis/leases.md": ["terminationGracePeriodSeconds"],
+  "docs/redis/production.md": ["absent"], // Prometheus
   "docs/shutdown.md": ["terminationGracePeriodSeconds"],
   "docs/testing.md": ["mock", "setImmediate", "tickAsync"],
   "docs/troubleshooting.md": ["tickAsync"],
@@ -77,15 +80,13 @@ function read(path: string): string {
 
 const pages = [
   "README.md",
-  ...[...Deno.readDirSync(new URL("docs/", ROOT))].map(({ name }) => `docs/${name}`).filter((name) =>
-    name.endsWith(".md")
-  ),
+  ...guide,
   ...[...Deno.readDirSync(new URL("packages/", ROOT))].map(({ name }) => `packages/${name}/README.md`),
 ].sort();
 
 /** Returns the names in the programs to which a page links. */
 function namesOfPrograms(markdown: string): Set<string> {
-  const links = [...markdown.matchAll(/\]\(\.\.\/(examples\/[\w/]+\.ts)\)/g)].map(([, path]) => path!);
+  const links = [...markdown.matchAll(/\]\((?:\.\.\/)+(examples\/[\w/]+\.ts)\)/g)].map(([, path]) => path!);
   return new Set(links.flatMap((path) => read(path).match(/[A-Za-z]\w*/g) ?? []));
 }
 

@@ -7,6 +7,7 @@ import { assert, assertEquals } from "@std/assert";
 import type { Tokens } from "marked";
 import { globSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { guide } from "../../docs/site/repository.ts";
 import { Project, ROOT } from "../installs/project.ts";
 import { runtimes } from "../runtimes.ts";
 import { tokensOf } from "./markdown.ts";
@@ -21,9 +22,9 @@ interface Example {
   readonly shown: string;
 }
 
-const pages = ["*.md", "docs/*.md", "packages/*/README.md"]
-  .flatMap((glob) => globSync(glob, { cwd: fileURLToPath(ROOT) }))
-  .map((path) => path.replaceAll("\\", "/")).sort();
+const others = ["*.md", "packages/*/README.md"].flatMap((glob) => globSync(glob, { cwd: fileURLToPath(ROOT) }))
+  .map((path) => path.replaceAll("\\", "/"));
+const pages = [...others, ...guide].sort();
 
 const examples: readonly Example[] = pages.filter((page) => page !== "docs/getting-started.md") // tested separately
   .flatMap((page) => {

@@ -7,7 +7,8 @@ import { assert, assertEquals } from "@std/assert";
 import { loadConfig } from "@workqueue/core";
 import type { Tokens } from "marked";
 import { parse } from "yaml";
-import { tokensOf } from "./markdown.ts";
+import { guide, partsOf, targetOf } from "../../docs/site/repository.ts";
+import { relativeLinks, tokensOf } from "./markdown.ts";
 
 const root = new URL("../../", import.meta.url);
 
@@ -68,6 +69,15 @@ for (const page of pages) {
           assertEquals(lang, "one of the languages above", text);
       }
     }
+  });
+}
+
+for (const page of guide) {
+  const parts = partsOf(page);
+  if (parts.length === 0) continue;
+  Deno.test(`${page}: it lists each of its parts`, async () => {
+    const links = relativeLinks(await Deno.readTextFile(new URL(page, root))).map((link) => targetOf(page, link));
+    assertEquals(parts.filter((part) => !links.includes(part)), []);
   });
 }
 

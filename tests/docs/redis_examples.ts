@@ -1,11 +1,15 @@
 /** Examples in pages and comments that need a Redis server: code blocks that are marked `ts ignore`. */
 
 import type { Tokens } from "marked";
+import { partsOf } from "../../docs/site/repository.ts";
 import { ROOT } from "../../release/commands.ts";
 import { tokensOf } from "./markdown.ts";
 
-/** Pages with such examples. */
-export const PAGES = ["docs/from-bullmq.md", "docs/redis.md", "packages/redis/README.md"];
+/** Pages on Redis. */
+export const ON_REDIS: readonly string[] = ["docs/redis.md", ...partsOf("docs/redis.md")];
+
+/** Pages that may have such examples. */
+const PAGES = ["docs/from-bullmq.md", ...ON_REDIS, "packages/redis/README.md"];
 
 /** Folder of modules whose comments have such examples. */
 export const MODULES = "packages/redis/";

@@ -12,7 +12,7 @@ import { serverTest } from "../redis/redis_tests.ts";
 import { RedisServer } from "../redis/server.ts";
 import { testArguments } from "../std/arguments.ts";
 import { tokensOf } from "./markdown.ts";
-import { MODULES, modulesIn, PAGES, read, redisExamples } from "./redis_examples.ts";
+import { MODULES, modulesIn, ON_REDIS, read, redisExamples } from "./redis_examples.ts";
 
 const NO_SERVER = "redis://localhost:6379";
 
@@ -54,27 +54,36 @@ for (const [file, codes] of redisExamples.filter(([, codes]) => codes.length > 0
   });
 }
 
+/** Pages and modules that have examples. */
+const WITH_EXAMPLES = [
+  "docs/from-bullmq.md",
+  "docs/redis.md",
+  ...["cluster", "connecting", "control", "limits", "options", "production"].map((name) => `docs/redis/${name}.md`),
+  "packages/redis/README.md",
+  "packages/redis/create_queue.ts",
+  "packages/redis/queues.ts",
+];
+
 Deno.test("docs/redis.md and other pages have examples that need a server", () => {
   const found = redisExamples.filter(([, codes]) => codes.length > 0).map(([file]) => file);
-  for (const file of [...PAGES, "packages/redis/create_queue.ts", "packages/redis/queues.ts"]) {
-    assert(found.includes(file), file);
-  }
+  for (const file of WITH_EXAMPLES) assert(found.includes(file), file);
 });
 
-const page = read("docs/redis.md");
+/** Text of all pages on Redis. */
+const text = ON_REDIS.map(read).join("\n\n");
 const scripts = modulesIn(`${MODULES}scripts/`).map(read).join("\n");
 
 /**
  * Finds the table whose first column has the given heading. Returns the rows of this table, each as an array of cells.
  */
 function table(heading: string): string[][] {
-  const found = tokensOf(page).find((token): token is Tokens.Table =>
+  const found = tokensOf(text).find((token): token is Tokens.Table =>
     token.type === "table" && (token as Tokens.Table).header[0]!.text === heading
   );
   return found!.rows.map((row) => row.map(({ text }) => text));
 }
 
-Deno.test("docs/redis.md: every option of a queue is explained, with its default, and no other", () => {
+Deno.test("docs/redis/options.md: every option of a queue is explained, with its default, and no other", () => {
   const own = /interface RedisQueueOptions<.*?\{\n(.*?)\n\}/s.exec(read("packages/redis/contract.ts"))![1]!;
   const common = /interface RemoteQueueOptions<.*?\{\n(.*?)\n\}/s.exec(read("packages/engine/contract.ts"))![1]!;
   const declared = [...`${own}\n${common}`.matchAll(/\/\*\*(.*?)\*\/\s+(\w+)(\??):/gs)];
@@ -86,7 +95,7 @@ Deno.test("docs/redis.md: every option of a queue is explained, with its default
   }
 });
 
-Deno.test("docs/redis.md: with a document, every option is given where the page says", () => {
+Deno.test("docs/redis/options.md: with a document, every option is given where the page says", () => {
   const config = loadConfig({ queues: { q: {} } });
   const takes = (call: (options: object) => unknown) => (option: string) => {
     try {
@@ -107,7 +116,7 @@ Deno.test("docs/redis.md: with a document, every option is given where the page 
   assertEquals(ofQueue, all.filter(takes((options) => redisQueues(config, {}).queue("q", options))).sort());
 });
 
-Deno.test("docs/redis.md: every key on the server is explained, and no other", () => {
+Deno.test("docs/redis/keys.md: every key on the server is explained, and no other", () => {
   const keysIn = (lua: string) => [...lua.matchAll(/prefix \.\. '([\w:]+)'/g)].map(([, name]) => name!);
   const ofThrottle = keysIn(read(`${MODULES}scripts/throttle_prelude.ts`));
   const ofQueue = keysIn(scripts).filter((name) => !ofThrottle.includes(name));
@@ -117,14 +126,14 @@ Deno.test("docs/redis.md: every key on the server is explained, and no other", (
   assertEquals(explained("key of a throttle"), [...ofThrottle, "state", "buckets"].sort());
 });
 
-serverTest("docs/redis.md: its access rights suffice for a queue, and match those of its scripts", async () => {
+serverTest("docs/redis/connecting.md: its rights suffice for a queue, and match those of its scripts", async () => {
   await using server = await RedisServer.start();
-  const rights = /^ACL SETUSER .*$/m.exec(page)![0].split(" ");
+  const rights = /^ACL SETUSER .*$/m.exec(text)![0].split(" ");
   await server.call(...rights);
   const url = server.url.replace("//", "//worker:password@");
   await use(url);
   await server.call("FLUSHALL");
-  const ofPartitions = /`(workqueue:\{images#\*\}:\*)`/.exec(page)![1];
+  const ofPartitions = /`(workqueue:\{images#\*\}:\*)`/.exec(text)![1];
   await server.call("ACL", "SETUSER", "worker", `~${ofPartitions}`, `&${ofPartitions}`);
   await usePartitions(url);
   assertEquals(await server.call("ACL", "LOG"), []);

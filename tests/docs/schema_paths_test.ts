@@ -9,6 +9,7 @@ import { globSync } from "node:fs";
 import { parse as parseToml } from "smol-toml";
 import { getLanguageService, TextDocument } from "vscode-json-languageservice";
 import { parse as parseYaml } from "yaml";
+import { guide } from "../../docs/site/repository.ts";
 import { tokensOf } from "./markdown.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -74,7 +75,8 @@ function examples(): Place[] {
  * in several formats.
  */
 function blocks(): Place[] {
-  const pages = ["*.md", "docs/*.md", "packages/*/README.md"].flatMap((glob) => globSync(glob, { cwd: ROOT })).sort();
+  const others = ["*.md", "packages/*/README.md"].flatMap((glob) => globSync(glob, { cwd: ROOT }));
+  const pages = [...others, ...guide].sort();
   return pages.flatMap((path) =>
     tokensOf(Deno.readTextFileSync(new URL(path, ROOT)))
       .filter((token): token is Tokens.Code =>

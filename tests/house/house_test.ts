@@ -157,7 +157,7 @@ Deno.test("every built-in throttle has tests of its own", () => {
 const TABLES = {
   "docs/limiters.md": builtIns,
   "docs/throttles.md": builtInThrottles,
-  "docs/redis.md": builtInThrottles,
+  "docs/redis/limits.md": builtInThrottles,
 };
 
 for (const [path, parts] of Object.entries(TABLES)) {

@@ -1,6 +1,6 @@
 import type { RuleOnEngine } from "../contracts/engine_rules.ts";
 
-/** Rules of in-memory queues, and whether they hold on Redis. `docs/redis.md` has them as a table. */
+/** Rules of in-memory queues, and whether they hold on Redis. `docs/redis/differences.md` has them as a table. */
 export const rulesOnRedis: readonly RuleOnEngine[] = [
   {
     number: 1,
@@ -12,7 +12,7 @@ export const rulesOnRedis: readonly RuleOnEngine[] = [
     number: 2,
     rule: "One holder per key",
     verdict: "holds",
-    why: "While its [lease](#leases-and-stalls) lasts.",
+    why: "While its [lease](leases.md#leases-and-stalls) lasts.",
   },
   {
     number: 3,
@@ -36,14 +36,14 @@ export const rulesOnRedis: readonly RuleOnEngine[] = [
     number: 6,
     rule: "Shutdown",
     verdict: "does not hold",
-    why: "[A shutdown](#shutting-down) affects one process.",
+    why: "[A shutdown](leases.md#shutting-down) affects one process.",
   },
   {
     number: 7,
     rule: "Delays",
     verdict: "holds",
     why:
-      "In whole microseconds of [the server's time](#time). An item whose delay is shortened becomes ready after items with the same deadline.",
+      "In whole microseconds of [the server's time](leases.md#time). An item whose delay is shortened becomes ready after items with the same deadline.",
   },
   {
     number: 8,
@@ -55,7 +55,7 @@ export const rulesOnRedis: readonly RuleOnEngine[] = [
     number: 9,
     rule: "Time",
     verdict: "does not hold",
-    why: "[Time](#time) is the server's. Fake timers have no effect.",
+    why: "[Time](leases.md#time) is the server's. Fake timers have no effect.",
   },
   {
     number: 10,
@@ -74,14 +74,14 @@ export const rulesOnRedis: readonly RuleOnEngine[] = [
     rule: "Priority",
     verdict: "holds",
     why:
-      "For all processes together, in [the order of the discipline](#priorities-and-groups). Items that are handed back keep their places.",
+      "For all processes together, in [the order of the discipline](limits.md#priorities-and-groups). Items that are handed back keep their places.",
   },
   {
     number: 13,
     rule: "Fairness",
     verdict: "holds",
     why:
-      "For all processes together. `maxPerGroup` counts [tokens](#priorities-and-groups): the handler of a lost process may still run.",
+      "For all processes together. `maxPerGroup` counts [tokens](limits.md#priorities-and-groups): the handler of a lost process may still run.",
   },
   {
     number: 14,
@@ -93,19 +93,20 @@ export const rulesOnRedis: readonly RuleOnEngine[] = [
     number: 15,
     rule: "Lost processes",
     verdict: "holds",
-    why: "[Leases](#leases-and-stalls), [poison items](#poison-items)",
+    why: "[Leases](leases.md#leases-and-stalls), [poison items](leases.md#poison-items)",
   },
   {
     number: 16,
     rule: "Reload",
     verdict: "holds in each process",
-    why: "Each process follows [its own config](#reloading-a-config).",
+    why: "Each process follows [its own config](options.md#reloading-a-config).",
   },
   {
     number: 18,
     rule: "Retry budget",
     verdict: "holds",
-    why: "For all processes together: [retry budgets](#retry-budgets). Items of lost processes need no budget.",
+    why:
+      "For all processes together: [retry budgets](limits.md#retry-budgets). Items of lost processes need no budget.",
   },
   {
     number: 22,

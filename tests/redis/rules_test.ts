@@ -9,7 +9,7 @@ import { rulesOnRedis } from "./rules.ts";
 testRules(
   "Redis",
   rulesOnRedis,
-  "redis.md",
+  "redis/differences.md",
   (name, run) =>
     engineTest(name, async (bench, _server, url) =>
       await run(Object.assign(bench, {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type DefaultTheme, defineConfig } from "vitepress";
-import { documents, otherDocuments, pageOf, PAGES, read, siteLink } from "../repository.ts";
+import { documents, otherDocuments, pageOf, PAGES, partsOf, read, siteLink, targetOf } from "../repository.ts";
 
 /** Pages of the site are the documents of the repository, where they are, and the generated ones. */
 const rewrites: Record<string, string> = {
@@ -63,7 +63,7 @@ export default defineConfig({
   },
 });
 
-/** Returns the sections of `docs/README.md`, which lists all pages by what a user wants to do. */
+/** Returns the sections of `docs/README.md`, which lists pages by what a user wants to do, with the parts of pages. */
 function guideSidebar(): DefaultTheme.SidebarItem[] {
   const sections: { text: string; items: DefaultTheme.SidebarItem[] }[] = [];
   for (const line of read("docs/README.md").split("\n")) {
@@ -72,9 +72,21 @@ function guideSidebar(): DefaultTheme.SidebarItem[] {
     const [, text, href] = /^- \[(.+?)\]\((.+?)\)/.exec(line) ?? [];
     if (text === undefined) continue;
     const link = `/${siteLink("docs/README.md", href!).replace(/^\.\.\//, "").replace(/^\.\//, "docs/")}`;
-    sections.at(-1)!.items.push({ text: text[0]!.toUpperCase() + text.slice(1), link });
+    const items = partsOf(targetOf("docs/README.md", href!)!).map((part) => ({
+      text: titleOf(part),
+      link: `/${part}`,
+    }));
+    sections.at(-1)!.items.push({
+      text: text[0]!.toUpperCase() + text.slice(1),
+      link,
+      ...items.length === 0 ? {} : { items, collapsed: true },
+    });
   }
   return sections;
+}
+
+function titleOf(page: string): string {
+  return /^# (.+)$/m.exec(read(page))![1]!;
 }
 
 function referenceSidebar(): DefaultTheme.SidebarItem[] {

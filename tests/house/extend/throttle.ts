@@ -142,9 +142,9 @@ Deno.test("ramp: each success allows one more attempt, up to the limit of the do
       )],
     },
     {
-      path: "docs/redis.md",
+      path: "docs/redis/limits.md",
       round: "tests",
-      says: "docs/redis.md has no row for ramp",
+      says: "docs/redis/limits.md has no row for ramp",
       edits: [insertAfter("| `aimd`, `gradient`, ", "`ramp`, ")],
     },
   ],
