@@ -1,8 +1,9 @@
-/** Tests of `docs/command.md`: its scripts print the output shown on the page, and the page covers all options. */
+/** Tests of `docs/command.md` and its parts: scripts print the output shown below them, and all options are covered. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { createRedisQueue } from "@workqueue/redis";
 import type { Tokens } from "marked";
+import { partsOf } from "../../docs/site/repository.ts";
 import { ROOT } from "../cli/cli.ts";
 import { giveUpAll } from "../redis/give_up_all.ts";
 import { REDIS_SERVER, RedisServer } from "../redis/server.ts";
@@ -11,16 +12,19 @@ import { openShell } from "./shell.ts";
 
 const PAGE = "docs/command.md";
 
-/** Options that need a server. On the page, only scripts with `dead` have them. */
+/** Options that need a server. On the pages, only scripts with `dead` have them. */
 const OF_SERVERS = ["--redis", "--cluster", "--ca", "--partitions", "--from-partitions", "--to-partitions"];
 
-const page = tokensOf(Deno.readTextFileSync(ROOT + PAGE)).filter((token) => token.type !== "space");
+/** Tokens of all pages on the command, in the order in which the first page lists the others. */
+const tokens = [PAGE, ...partsOf(PAGE)].flatMap((page) =>
+  tokensOf(Deno.readTextFileSync(ROOT + page)).filter((token) => token.type !== "space")
+);
 
 /**
- * Scripts on the page, each with the output that is shown below the script, or with `""` if the page shows no output.
+ * Scripts on the pages, each with the output that is shown below the script, or with `""` if no output is shown.
  */
-const examples = page.flatMap((token, index) => {
-  const next = page[index + 1];
+const examples = tokens.flatMap((token, index) => {
+  const next = tokens[index + 1];
   return isCode(token, "sh") ? [{ script: token.text, shown: isCode(next, "text") ? next.text : "" }] : [];
 });
 
@@ -68,7 +72,7 @@ Deno.test(`${PAGE}: each script prints the output shown below it`, async () => {
 Deno.test(`${PAGE}: each option of each command is explained, and is in a script`, async () => {
   const { workspace, run } = await openShell();
   await using _ = workspace;
-  const rows = page.filter((token) => token.type === "table").flatMap((token) => (token as Tokens.Table).rows);
+  const rows = tokens.filter((token) => token.type === "table").flatMap((token) => (token as Tokens.Table).rows);
   const explained = rows.map(([first]) => first!.text).join("\n");
   const names = Array.from(
     (await run("workqueue --help")).matchAll(/^ {2}([a-z]+) \[options\]/gm),
@@ -108,7 +112,7 @@ Deno.test(`${PAGE}: the replacements of lines of xargs and GNU parallel can be r
   await using _ = workspace;
   workspace.write("list", "a.txt\nb.txt\n");
   workspace.write("list.jsonl", '{"name":"a"}\n');
-  const table = page.find((token) => token.type === "table" && (token as Tokens.Table).header[0]!.text === "there");
+  const table = tokens.find((token) => token.type === "table" && (token as Tokens.Table).header[0]!.text === "there");
   const lines = (table as Tokens.Table).rows.map(([, here]) => here!.text.slice(1, -1));
   for (const line of lines) {
     assertStringIncludes(line, "workqueue run ");
