@@ -35,6 +35,8 @@ export interface RemoteSource {
 const LOOK_AGAIN = 1000;
 /** Milliseconds between two looks at what the run waits for. */
 const LOOK_WHY = 2000;
+/** Milliseconds for which an error of the queue waits, because the run may fail for the same reason. */
+const MAY_FAIL = 1000;
 /** Milliseconds between two looks at the queue, to show it. */
 const LOOK = 1000;
 
@@ -72,7 +74,7 @@ export class RemoteRun extends CommandRun {
     this.pool = config.runWorkers(queueName, queue, (text, context) => this.#work(text, context), {
       timeout: NO_TIMEOUT,
       onError: (error, text) => {
-        if (!this.#isOfAttempt(error)) onError(notStored(error, text));
+        if (!this.#isOfAttempt(error)) void this.#tellNotStored(error, text, onError);
       },
       onGiveUp: (error, text, _attempts, reason) => this.#giveUp(error, text, reason),
     });
@@ -275,6 +277,14 @@ export class RemoteRun extends CommandRun {
     const error = errorFor(item.failure.reason);
     this.#failed.set(error, item);
     return error;
+  }
+
+  /** Says that a result was not stored, unless the run fails for the same reason, which it then says at its end. */
+  async #tellNotStored(error: unknown, text: string, onError: (error: Error) => void): Promise<void> {
+    await Promise.race([delay(MAY_FAIL, undefined, { ref: false }), this.pool.finished]);
+    const isSaid = this.failure instanceof Error && error instanceof Error &&
+      this.failure.message.includes(error.message);
+    if (!isSaid) onError(notStored(error, text));
   }
 
   /** Reports whether an error is the failure of an attempt, which was counted. */
