@@ -113,6 +113,6 @@ export const rulesOnRedis: readonly RuleOnEngine[] = [
     rule: "Cancelling",
     verdict: "holds",
     why:
-      "For all processes together. A message tells the process that works on the item, or its next renewal of the lease.",
+      "For all processes together. The process that works on the item learns of the cancel from a message or, at the latest, when it renews its lease.",
   },
 ];

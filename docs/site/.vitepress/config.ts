@@ -21,6 +21,7 @@ export default defineConfig({
   base: process.env.SITE_BASE ?? "/",
   srcExclude: ["**/node_modules/**", ...otherDocuments()],
   rewrites,
+  router: { prefetchLinks: false }, // a reader loads only the pages that they open
   // The pages are outside of this folder, in whose node_modules Vue is.
   vite: {
     resolve: {

@@ -1,5 +1,6 @@
 import type { Theme } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
+import "./style.css";
 import LimiterExplorer from "./LimiterExplorer.vue";
 
 export default {
