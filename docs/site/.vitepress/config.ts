@@ -33,6 +33,9 @@ export default defineConfig({
     ssr: { noExternal: ["vue"] },
   },
   markdown: {
+    anchor: { slugify: anchorOf },
+    image: { lazyLoading: true },
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     config(md) {
       const open = md.renderer.rules.link_open!;
       md.renderer.rules.link_open = (tokens, index, options, env, self) => {
@@ -46,7 +49,7 @@ export default defineConfig({
         const html = md.renderer.rules[rule]!;
         md.renderer.rules[rule] = (...args) =>
           // Vite finds only pictures whose paths begin with a dot
-          html(...args).replace(/(src|srcset)="(?=\w+\/)/g, '$1="./');
+          html(...args).replace(/(src|srcset)="(?=\w+\/)/g, '$1="./').replace(/<img /g, '<img loading="lazy" ');
       }
     },
   },
@@ -63,6 +66,11 @@ export default defineConfig({
     ...(repository === null ? {} : { socialLinks: [{ icon: "github", link: repository }] }),
   },
 });
+
+/** Returns the anchor of a heading, as hosts of repositories make it, because the pages link to these. */
+function anchorOf(heading: string): string {
+  return heading.trim().toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, "").replace(/\s/g, "-");
+}
 
 /** Returns the sections of `docs/README.md`, which lists pages by what a user wants to do, with the parts of pages. */
 function guideSidebar(): DefaultTheme.SidebarItem[] {
