@@ -35,8 +35,6 @@ export interface RemoteSource {
 const LOOK_AGAIN = 1000;
 /** Milliseconds between two looks at what the run waits for. */
 const LOOK_WHY = 2000;
-/** Milliseconds for which an error of the queue waits, because the run may fail for the same reason. */
-const MAY_FAIL = 1000;
 /** Milliseconds between two looks at the queue, to show it. */
 const LOOK = 1000;
 
@@ -74,7 +72,7 @@ export class RemoteRun extends CommandRun {
     this.pool = config.runWorkers(queueName, queue, (text, context) => this.#work(text, context), {
       timeout: NO_TIMEOUT,
       onError: (error, text) => {
-        if (!this.#isOfAttempt(error)) void this.#tellNotStored(error, text, onError);
+        if (!this.#isOfAttempt(error)) onError(notStored(error, text));
       },
       onGiveUp: (error, text, _attempts, reason) => this.#giveUp(error, text, reason),
     });
@@ -279,14 +277,6 @@ export class RemoteRun extends CommandRun {
     return error;
   }
 
-  /** Says that a result was not stored, unless the run fails for the same reason, which it then says at its end. */
-  async #tellNotStored(error: unknown, text: string, onError: (error: Error) => void): Promise<void> {
-    await Promise.race([delay(MAY_FAIL, undefined, { ref: false }), this.pool.finished]);
-    const isSaid = this.failure instanceof Error && error instanceof Error &&
-      this.failure.message.includes(error.message);
-    if (!isSaid) onError(notStored(error, text));
-  }
-
   /** Reports whether an error is the failure of an attempt, which was counted. */
   #isOfAttempt(error: unknown): boolean {
     return error instanceof Error && this.#failed.has(error);
@@ -316,7 +306,8 @@ function notStored(error: unknown, text: string): Error {
       `The lease of ${item} was lost, so another worker may run it, and this worker's result does not count`,
     );
   }
-  return new Error(`Cannot store the result of ${item}: ${error instanceof Error ? error.message : error}`);
+  const reason = error instanceof Error ? error.message : error;
+  return new Error(`Cannot store the result of ${item}: ${reason}`, { cause: error });
 }
 
 function codeOf(error: unknown): unknown {
