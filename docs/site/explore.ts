@@ -1,6 +1,7 @@
 /** Delays of a limiter for the page that shows them. */
 
 import { type Clock, limiters } from "../../mod.ts";
+import { formatDuration } from "../../lib/base/mod.ts";
 
 /** Configs to begin with, by type. */
 export const EXAMPLES: Readonly<Record<string, string>> = Object.fromEntries(
@@ -76,16 +77,7 @@ function togetherOf(config: object) {
   return { together, ...bucket !== undefined && { tokens: bucket.tokens.toFixed(1) } };
 }
 
-const UNITS: readonly [name: string, ms: number][] = [["h", 3_600_000], ["min", 60_000], ["s", 1000], ["ms", 1]];
-
-/** Returns a duration with up to two units, such as `1 min 40 s`. */
+/** Returns a delay as text. */
 function duration(ms: number): string {
-  if (!Number.isFinite(ms)) return "never";
-  let rest = Math.round(ms);
-  const parts = UNITS.flatMap(([name, size]) => {
-    const count = Math.floor(rest / size);
-    rest %= size;
-    return count === 0 ? [] : [`${count} ${name}`];
-  });
-  return parts.slice(0, 2).join(" ") || "0 ms";
+  return Number.isFinite(ms) ? formatDuration(ms) : "never";
 }

@@ -81,8 +81,7 @@ export function siteLink(document: string, link: string): string {
   const target = targetOf(document, link);
   const page = target === undefined ? undefined : pageOf(target);
   if (page === undefined) return link;
-  const path = relative(dirname(document), page);
-  return `${path.startsWith(".") ? path : `./${path}`}${link.slice(link.split("#")[0]!.length)}`;
+  return relativeLink(dirname(document), page) + link.slice(link.split("#")[0]!.length);
 }
 
 const LINK = /\]\(([^)\s]+)\)/g;
@@ -118,15 +117,14 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 export function sourcePage(path: string): string {
   const text = isFolder(path)
     ? namesIn(path).filter((name) => !isPicture(name)).sort().map((name) =>
-      `- [${name}](${linkTo(path, join(path, name))})`
+      `- [${name}](${relativeLink(`source/${path}`, pageOf(join(path, name))!)})`
     ).join("\n")
     : `\`\`\`\`\`${LANGUAGES[extname(path)] ?? "txt"}\n${read(path)}\n\`\`\`\`\``;
   return `---\ntitle: ${path}\neditLink: false\naside: false\n---\n\n# \`${path}\`\n\n${text}\n`;
 }
 
-function linkTo(folder: string, path: string): string {
-  const page = pageOf(path)!;
-  return page.startsWith("source/")
-    ? `./${relative(`source/${folder}`, page)}`
-    : `${relative(`source/${folder}`, page)}`;
+/** Returns a link from a page in a folder to another page of the site. */
+function relativeLink(folder: string, page: string): string {
+  const path = relative(folder, page);
+  return path.startsWith(".") ? path : `./${path}`;
 }

@@ -68,21 +68,30 @@ export async function copyQueue(
   const before = await droppedBy(target);
   let items = 0;
   let givenUp = 0;
-  for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
-    const page = await source.stored(processing, cursor);
-    await target.restore(page.entries);
-    items += page.entries.length;
+  for await (const entries of pagesOf((cursor) => source.stored(processing, cursor))) {
+    await target.restore(entries);
+    items += entries.length;
     onProgress?.(items);
-    cursor = page.cursor;
   }
-  for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
-    const page = await source.givenUp({ search: "", limit: PAGE, cursor });
-    await target.restoreGivenUp(page.entries);
-    givenUp += page.entries.length;
+  for await (const entries of pagesOf((cursor) => source.givenUp({ search: "", limit: PAGE, cursor }))) {
+    await target.restoreGivenUp(entries);
+    givenUp += entries.length;
     onProgress?.(items + givenUp);
-    cursor = page.cursor;
   }
   return { items, givenUp, dropped: await droppedBy(target) - before };
+}
+
+/** Entries of a list, and the cursor of the next ones, if there are more. */
+interface Page<E> {
+  readonly entries: readonly E[];
+  readonly cursor?: string | undefined;
+}
+
+/** Reads the pages of a list until the last one. */
+async function* pagesOf<E>(read: (cursor: string | undefined) => Promise<Page<E>>): AsyncGenerator<readonly E[]> {
+  let page = await read(undefined);
+  yield page.entries;
+  while (page.cursor !== undefined) yield (page = await read(page.cursor)).entries;
 }
 
 function engineOf(queue: RemoteQueue<unknown>): QueueEngine {
