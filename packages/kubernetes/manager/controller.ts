@@ -190,11 +190,13 @@ export class KindController<T extends KubeObject> implements Controller {
     this.#unanswered.add(key);
     if (isPaused) return;
     this.#pool!.pause();
-    this.#context.client.whenAnswering(this.#signal!).then(() => {
+    const repeat = () => {
       for (const unanswered of this.#unanswered) this.queue.addAfter(unanswered, WAKING * Math.random());
+    };
+    this.#context.client.whenAnswering(this.#signal!).then(repeat, () => {}).then(() => {
       this.#unanswered.clear();
-      this.#pool!.resume();
-    }, () => {});
+      this.#pool!.resume(); // also if the client was closed: nothing else would end the pause
+    });
   }
 }
 

@@ -379,3 +379,23 @@ Deno.test("a run ends at once while the server doesn't answer", async () => {
   started.stop().then(() => isStopped = true);
   await until(time, () => isStopped, { within: 100 });
 });
+
+Deno.test("a client that is closed while the server doesn't answer delays no attempt for ever", async () => {
+  using time = new FakeTime();
+  const cluster = fakeCluster();
+  cluster.create(configMap("a"));
+  let isWriting = false;
+  await using _started = startManager(cluster, ({ secrets }) => ({
+    async reconcile({ metadata: { name } }) {
+      if (isWriting) await secrets.apply({ metadata: { namespace: "default", name: name! }, data: { x: "1" } });
+    },
+  }));
+  await settle();
+  isWriting = true;
+  cluster.patch(configMap("a"), { data: { x: "1" } });
+  cluster.stop();
+  await pass(time, 5000);
+  cluster.client.close();
+  cluster.start();
+  await until(time, () => cluster.get("v1", "Secret", "default/a") !== undefined, { within: 60_000 });
+});
