@@ -24,11 +24,11 @@ const REMEMBERED = "1d";
 
 /** Returns the rules for Prometheus, with the limits that the dashboard's verdicts use. */
 export function alerts(): string {
-  const guide = (alert: string) => `docs/operate.md#${alert.toLowerCase()}`;
+  const guide = (alert: string) => `docs/operate/alerts.md#${alert.toLowerCase()}`;
   return `\
 # Rules for Prometheus: \`rule_files: [alerts.yml]\`. The thresholds suit a queue whose items take seconds. Change them
 # to values that your users would notice. \`alerts_test.yml\` shows the purpose of each rule. The page of
-# @workqueue/dashboard never says "healthy" while one of these rules fires. \`docs/operate.md\` lists the exceptions.
+# @workqueue/dashboard never says "healthy" while one of these rules fires. \`docs/operate/alerts.md\` lists the exceptions.
 groups:
   - name: workqueue
     rules:

@@ -77,7 +77,7 @@ export interface QueueRow {
   readonly verdict: Verdict;
   /** Reason for the verdict, as a sentence. */
   readonly reason: string;
-  /** Section of `docs/operate.md` that says what to do: an address, or the path in the repository if it has none. */
+  /** Page of the docs that says what to do: an address, or the path in the repository if it has none. */
   readonly guide: string;
   /** Numbers of items. */
   readonly counts: Counts;

@@ -5,7 +5,11 @@ import type { Verdict } from "@workqueue/dashboard";
 import { randomNumbers } from "../queue_helpers.ts";
 import { SteadyVerdict } from "../../packages/dashboard/watch/steady_verdict.ts";
 
-const judged = (verdict: Verdict) => ({ verdict, reason: `It is ${verdict}.`, guide: "where-to-look" as const });
+const judged = (verdict: Verdict) => ({
+  verdict,
+  reason: `It is ${verdict}.`,
+  guide: "operate.md#where-to-look" as const,
+});
 
 /** Returns the verdicts that are shown at times in seconds. */
 function shown(...history: [seconds: number, verdict: Verdict][]): Verdict[] {

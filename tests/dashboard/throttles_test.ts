@@ -137,7 +137,7 @@ Deno.test("throttles: an open breaker is the reason why the backlog of each of i
     ["failing", `${reason}, for example "bad/4" with Error: 503 try later; 2 items are ready.`],
   );
   assertEquals([(await row("nodes")).verdict, (await row("nodes")).reason], ["paused", `${reason}; 1 item is ready.`]);
-  assert((await row("nodes")).guide.endsWith("#the-backend-is-down"));
+  assert((await row("nodes")).guide.endsWith("/the-backend-is-down.md"));
   time.tick(12_000);
   await flush();
   time.tick(1000);

@@ -39,7 +39,7 @@ const PAGES_ON_OTHERS: readonly string[] = [
 const FOREIGN: Readonly<Record<string, readonly string[]>> = {
   "docs/from-bullmq.md": ["addBulk", "getFailed", "getJobCounts", "remove", "retryJobs", "setGlobalConcurrency"],
   "docs/from-p-queue.md": ["clear", "onIdle", "onSizeLessThan", "setPriority"],
-  "docs/operate.md": ["absent"], // Prometheus
+  "docs/operate/alerts.md": ["absent"], // Prometheus
   "docs/redis/connecting.md": ["autoResendUnfulfilledCommands", "keyPrefix"],
   "docs/redis/leases.md": ["terminationGracePeriodSeconds"],
   "docs/redis/production.md": ["absent"], // Prometheus

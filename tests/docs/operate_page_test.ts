@@ -1,12 +1,13 @@
 /**
- * Tests of the commands in docs/operate.md. The commands run against the page's service and must print the output that
- * the page shows.
+ * Tests of the commands in docs/operate.md and its parts. The commands run against the service and must print the output
+ * that the pages show.
  */
 
 import { assert } from "@std/assert";
 import type { Tokens } from "marked";
 import { freePort } from "../keeper.ts";
 import manifest from "../../deno.json" with { type: "json" };
+import { partsOf } from "../../docs/site/repository.ts";
 import { testAtOnce } from "../at_once.ts";
 import { runtimes } from "../runtimes.ts";
 import { tokensOf } from "./markdown.ts";
@@ -16,7 +17,7 @@ const START = /^npx -y deno task operate (\w+) (\S+)/;
 const SERVICE = manifest.tasks.operate.split(" ").at(-1)!;
 const DEADLINE = 30_000;
 
-/** Commands on the page, and the lines that these commands or the service must then print. */
+/** Commands on a page, and the lines that these commands or the service must then print. */
 interface Step {
   readonly commands: readonly string[];
   readonly expected: readonly string[];
@@ -135,12 +136,13 @@ class Terminal implements AsyncDisposable {
   }
 }
 
-const page = await Deno.readTextFile(new URL("docs/operate.md", ROOT));
-const sections = [...sectionsOf(page)];
+const sections = ["docs/operate.md", ...partsOf("docs/operate.md")].flatMap((page) =>
+  [...sectionsOf(Deno.readTextFileSync(new URL(page, ROOT)))].map(([heading, steps]) => ({ page, heading, steps }))
+);
 const ports = await freePorts(sections.length);
 testAtOnce(
-  sections.map(([heading, steps], index) => ({
-    name: `docs/operate.md, ${heading}: its commands print what it shows`,
+  sections.map(({ page, heading, steps }, index) => ({
+    name: `${page}, ${heading}: its commands print what it shows`,
     async fn() {
       await using terminal = new Terminal(ports[index]!);
       for (const step of steps) await terminal.carryOut(step);

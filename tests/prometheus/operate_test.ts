@@ -14,7 +14,6 @@ import { type Scraped, scrapedTest } from "./scraped.ts";
 
 const folder = new URL("../../docs/operate/", import.meta.url);
 const read = (file: string) => readFileSync(new URL(file, folder), "utf8");
-const page = read("../operate.md");
 
 interface Dashboard {
   templating: { list: { name: string; query: string | { query: string } }[] };
@@ -63,8 +62,8 @@ Deno.test("docs/operate: every metric in the files is exported, and every export
   for (const { name } of Object.values(metricFamilies)) assert(queries.some((query) => query.includes(name)), name);
 });
 
-Deno.test("docs/operate.md: the table lists the exported metrics in order", () => {
-  const named = [...page.matchAll(/^\| `(workqueue_\w+)` /gm)].map(([, name]) => name);
+Deno.test("docs/operate/metrics.md: the table lists the exported metrics in order", () => {
+  const named = [...read("metrics.md").matchAll(/^\| `(workqueue_\w+)` /gm)].map(([, name]) => name);
   assertEquals(named, Object.values(metricFamilies).map(({ name }) => name));
 });
 
@@ -172,8 +171,8 @@ Deno.test("docs/operate/alerts.yml: each rule names the problem, the place to lo
   for (const { alert, expr, annotations: { summary, description, runbook } } of rules) {
     assert(/\{\{ \$labels\.(name|job) \}\}/.test(summary) || expr.startsWith("absent("), alert);
     assert(/\bCheck (the|whether|which)\b/.test(description), alert);
-    assertEquals(runbook, `docs/operate.md#${alert.toLowerCase()}`);
-    assert(page.includes(`\n#### ${alert}\n`), alert);
+    assertEquals(runbook, `docs/operate/alerts.md#${alert.toLowerCase()}`);
+    assert(read("alerts.md").includes(`\n## ${alert}\n`), alert);
   }
 });
 

@@ -1,7 +1,7 @@
 /**
  * Limits at which the alert rules in `docs/operate/alerts.yml` fire. The rules are generated from these limits, and the
  * verdicts use the same limits, so a queue is never healthy while an alert fires, with the exceptions in
- * `docs/operate.md`.
+ * `docs/operate/alerts.md`.
  */
 
 /** Name of an alert rule about a queue whose metrics exist. */

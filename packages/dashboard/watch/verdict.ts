@@ -92,7 +92,7 @@ export interface Situation {
 export interface Judgement {
   readonly verdict: Verdict;
   readonly reason: string;
-  /** Heading of `docs/operate.md` that explains the verdict, as an anchor. */
+  /** Page that explains the verdict. */
   readonly guide: Guide;
 }
 
@@ -123,16 +123,16 @@ export function judge(situation: Situation): Judgement {
   for (const { verdict, guide, find } of RULES) {
     const reason = find(situation);
     if (reason === undefined) continue;
-    const isFlooded = guide === "the-backlog-grows" && situation.hot !== undefined;
+    const isFlooded = guide === "operate/the-backlog-grows.md" && situation.hot !== undefined;
     return {
       verdict,
       reason: reason + notes(verdict, situation) + (BY_BUDGET.includes(find) ? "" : retriesBeside(situation)),
-      guide: isFlooded ? "one-tenant-floods" : guide,
+      guide: isFlooded ? "operate/one-tenant-floods.md" : guide,
     };
   }
   const reason = healthy(situation) + notes("healthy", situation) + retriesBeside(situation);
   const { fading } = situation;
-  if (fading === undefined) return { verdict: "healthy", reason, guide: "where-to-look" };
+  if (fading === undefined) return { verdict: "healthy", reason, guide: "operate.md#where-to-look" };
   const { alert, endedAgoMs } = fading;
   const ended = endedAgoMs < 1000 ? "just now" : `${formatDuration(Math.round(endedAgoMs / 1000) * 1000)} ago`;
   return {
@@ -147,9 +147,9 @@ export function alertsOf(situation: Situation): AlertName[] {
   return RULES.flatMap(({ alert, find }) => alert !== undefined && find(situation) !== undefined ? [alert] : []);
 }
 
-/** Returns the heading of `docs/operate.md` that explains an alert, as an anchor. */
-function guideTo<Alert extends AlertName>(alert: Alert): Lowercase<Alert> {
-  return alert.toLowerCase() as Lowercase<Alert>;
+/** Returns the section of the docs that explains an alert. */
+function guideTo(alert: AlertName): Guide {
+  return `operate/alerts.md#${alert.toLowerCase() as Lowercase<AlertName>}`;
 }
 
 /** Data by which queues with the same verdict are sorted. */
@@ -181,15 +181,15 @@ function magnitude(number: number): number {
   return Math.floor(Math.log2(number + 1));
 }
 
-/** Anchor of a section of `docs/operate.md`. */
+/** Page of the docs, or a section of a page: its path in `docs/`. */
 export type Guide =
-  | "one-key-fails-forever"
-  | "one-tenant-floods"
-  | "the-backend-is-down"
-  | "the-backlog-grows"
-  | "the-program-is-gone"
-  | "where-to-look"
-  | Lowercase<AlertName>;
+  | "operate/one-key-fails-forever.md"
+  | "operate/one-tenant-floods.md"
+  | "operate/the-backend-is-down.md"
+  | "operate/the-backlog-grows.md"
+  | "operate/the-program-is-gone.md"
+  | "operate.md#where-to-look"
+  | `operate/alerts.md#${Lowercase<AlertName>}`;
 
 export interface VerdictRule {
   readonly verdict: Verdict;
@@ -202,33 +202,33 @@ export interface VerdictRule {
 
 /** Rules for verdicts. The first rule that applies decides. */
 export const RULES: readonly VerdictRule[] = [
-  { verdict: "paused", guide: "workqueuenothingtaken", find: paused },
-  { verdict: "paused", guide: "workqueuenothingtaken", find: isQueuePaused },
-  { verdict: "stuck", guide: "workqueuenothingtaken", find: nothingMayBegin },
-  { verdict: "failing", guide: "the-backend-is-down", find: isThrottleClosedAfterFailures },
-  { verdict: "paused", guide: "the-backend-is-down", find: isThrottleClosed },
-  { verdict: "stuck", guide: "workqueuenothingtaken", find: nothingIsTaken },
-  { verdict: "stuck", guide: "workqueuehandlerstuck", find: placesAreTaken },
-  { verdict: "stuck", guide: "workqueuehandlerstuck", find: placesAreHung },
-  { verdict: "busy", guide: "workqueueretrystorm", find: retriesWaitAfterFailures },
-  { verdict: "failing", guide: "the-backend-is-down", find: manyFail },
-  { verdict: "failing", guide: "the-backend-is-down", find: manyAreGivenUp },
-  { verdict: "failing", guide: "one-key-fails-forever", find: oneFails },
-  { verdict: "failing", guide: "the-backend-is-down", find: mostHaveFailed },
-  { verdict: "failing", guide: "workqueueretrystorm", find: manyStillFail },
-  { verdict: "paused", guide: "workqueuenothingtaken", find: isThrottlePaused },
-  { verdict: "busy", guide: "the-backlog-grows", find: allAreBusy },
-  { verdict: "busy", guide: "workqueueretrystorm", find: onlyRetriesWait },
-  { verdict: "busy", guide: "one-tenant-floods", find: groupsAreFull },
-  { verdict: "busy", guide: "the-backlog-grows", find: backlogGrows, alert: "WorkqueueBacklogGrows" },
-  { verdict: "busy", guide: "workqueueretrystorm", find: retriesPileUp, alert: "WorkqueueBacklogGrows" },
-  { verdict: "busy", guide: "workqueuenothingtaken", find: nothingWasTaken, alert: "WorkqueueNothingTaken" },
-  { verdict: "busy", guide: "workqueueoldesttooold", find: oldestIsOld, alert: "WorkqueueOldestTooOld" },
-  { verdict: "busy", guide: "workqueuehandlerstuck", find: handlerRunsLong, alert: "WorkqueueHandlerStuck" },
-  { verdict: "busy", guide: "workqueueretrystorm", find: manyHadFailed, alert: "WorkqueueRetryStorm" },
-  { verdict: "busy", guide: "where-to-look", find: someFailForLong },
-  { verdict: "busy", guide: "the-backlog-grows", find: oldestGetsOlder },
-  { verdict: "unknown", guide: "where-to-look", find: trendIsUnknown },
+  { verdict: "paused", guide: guideTo("WorkqueueNothingTaken"), find: paused },
+  { verdict: "paused", guide: guideTo("WorkqueueNothingTaken"), find: isQueuePaused },
+  { verdict: "stuck", guide: guideTo("WorkqueueNothingTaken"), find: nothingMayBegin },
+  { verdict: "failing", guide: "operate/the-backend-is-down.md", find: isThrottleClosedAfterFailures },
+  { verdict: "paused", guide: "operate/the-backend-is-down.md", find: isThrottleClosed },
+  { verdict: "stuck", guide: guideTo("WorkqueueNothingTaken"), find: nothingIsTaken },
+  { verdict: "stuck", guide: guideTo("WorkqueueHandlerStuck"), find: placesAreTaken },
+  { verdict: "stuck", guide: guideTo("WorkqueueHandlerStuck"), find: placesAreHung },
+  { verdict: "busy", guide: guideTo("WorkqueueRetryStorm"), find: retriesWaitAfterFailures },
+  { verdict: "failing", guide: "operate/the-backend-is-down.md", find: manyFail },
+  { verdict: "failing", guide: "operate/the-backend-is-down.md", find: manyAreGivenUp },
+  { verdict: "failing", guide: "operate/one-key-fails-forever.md", find: oneFails },
+  { verdict: "failing", guide: "operate/the-backend-is-down.md", find: mostHaveFailed },
+  { verdict: "failing", guide: guideTo("WorkqueueRetryStorm"), find: manyStillFail },
+  { verdict: "paused", guide: guideTo("WorkqueueNothingTaken"), find: isThrottlePaused },
+  { verdict: "busy", guide: "operate/the-backlog-grows.md", find: allAreBusy },
+  { verdict: "busy", guide: guideTo("WorkqueueRetryStorm"), find: onlyRetriesWait },
+  { verdict: "busy", guide: "operate/one-tenant-floods.md", find: groupsAreFull },
+  { verdict: "busy", guide: "operate/the-backlog-grows.md", find: backlogGrows, alert: "WorkqueueBacklogGrows" },
+  { verdict: "busy", guide: guideTo("WorkqueueRetryStorm"), find: retriesPileUp, alert: "WorkqueueBacklogGrows" },
+  { verdict: "busy", guide: guideTo("WorkqueueNothingTaken"), find: nothingWasTaken, alert: "WorkqueueNothingTaken" },
+  { verdict: "busy", guide: guideTo("WorkqueueOldestTooOld"), find: oldestIsOld, alert: "WorkqueueOldestTooOld" },
+  { verdict: "busy", guide: guideTo("WorkqueueHandlerStuck"), find: handlerRunsLong, alert: "WorkqueueHandlerStuck" },
+  { verdict: "busy", guide: guideTo("WorkqueueRetryStorm"), find: manyHadFailed, alert: "WorkqueueRetryStorm" },
+  { verdict: "busy", guide: "operate.md#where-to-look", find: someFailForLong },
+  { verdict: "busy", guide: "operate/the-backlog-grows.md", find: oldestGetsOlder },
+  { verdict: "unknown", guide: "operate.md#where-to-look", find: trendIsUnknown },
 ];
 
 /** Rules whose reason is the retry budget. */

@@ -280,7 +280,7 @@ export class WatchedQueue implements Disposable {
     if (this.#failure === undefined && !(ms >= SILENT_AFTER)) return undefined;
     const why = this.#failure === undefined ? "" : `: ${this.#failure.text}`;
     const reason = `The queue has not responded for ${formatDuration(Math.max(ms, 0))}${why}`;
-    return { verdict: "unknown", reason, guide: "the-program-is-gone" };
+    return { verdict: "unknown", reason, guide: "operate/the-program-is-gone.md" };
   }
 
   #situation({ look, sample }: Seen): Situation {
@@ -453,12 +453,12 @@ export class WatchedQueue implements Disposable {
 const UNCHECKED: Judgement = {
   verdict: "unknown",
   reason: "The queue has not been checked yet.",
-  guide: "where-to-look",
+  guide: "operate.md#where-to-look",
 };
 
-/** Returns a judgement with the place of its guide. */
+/** Returns a judgement with the address of its guide. */
 function shown({ verdict, reason, guide }: Judgement): Pick<QueueRow, "verdict" | "reason" | "guide"> {
-  return { verdict, reason, guide: `${DOCS}operate.md#${guide}` };
+  return { verdict, reason, guide: `${DOCS}${guide}` };
 }
 
 /** Returns the age of a timeout, in whole milliseconds, if there was one. */

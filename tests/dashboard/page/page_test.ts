@@ -61,7 +61,7 @@ browserTest("page: a queue shows how many items were given up for each reason", 
 });
 
 browserTest("page: a verdict links to the guide, in the list and on the page of a queue", async () => {
-  const guide = "https://docs.example/operate.md#the-backend-is-down";
+  const guide = "https://docs.example/operate/the-backend-is-down.md";
   await using server = new FakeServer([{ ...outage(), guide }, queueOf("images")]);
   await using visitor = await visit(server.url);
   const link = visitor.page.getByRole("link", { name: "What to do" });
@@ -73,7 +73,7 @@ browserTest("page: a verdict links to the guide, in the list and on the page of 
 });
 
 browserTest("page: a verdict names the section of the guide if the docs have no address", async () => {
-  const guide = "docs/operate.md#the-backend-is-down";
+  const guide = "docs/operate/the-backend-is-down.md";
   await using server = new FakeServer([{ ...outage(), guide }]);
   await using visitor = await visit(server.url);
   await visitor.sees(`What to do: ${guide}`);
