@@ -29,7 +29,7 @@ export function partSchemas<Word extends string, Part>(
     ? typedSchema(kind, definitions)
     : optionsSchema(definitions[0]!.options, [kind]);
   if (!hasNames) return { [word]: part };
-  return { [word]: part, [`${word}OrName`]: { anyOf: [{ $ref: `#/$defs/${word}` }, { type: "string" }] } };
+  return { [word]: part, [`${word}OrName`]: { if: { type: "string" }, else: { $ref: `#/$defs/${word}` } } };
 }
 
 /** Returns the JSON Schema of a part whose config has a `type`. */
@@ -46,13 +46,17 @@ function typedSchema(
       },
     },
     ...(kind.defaultType === undefined && { required: ["type"] }),
-    allOf: definitions.map(({ type, description, options }) => {
-      const { properties, ...rest } = optionsSchema(options, [kind]);
-      return {
-        if: { properties: { type: { const: type } }, ...(type !== kind.defaultType && { required: ["type"] }) },
-        then: { description, properties: { type: true, ...properties as object }, ...rest },
-      };
-    }),
+    allOf: [
+      // At an unknown type, validators stop here
+      { properties: { type: { enum: definitions.map(({ type }) => type) } } },
+      ...definitions.map(({ type, description, options }) => {
+        const { properties, ...rest } = optionsSchema(options, [kind]);
+        return {
+          if: { properties: { type: { const: type } }, ...(type !== kind.defaultType && { required: ["type"] }) },
+          then: { description, properties: { type: true, ...properties as object }, ...rest },
+        };
+      }),
+    ],
   };
 }
 
@@ -168,10 +172,14 @@ function durationSchema(minimum: number, maximum?: number): Record<string, unkno
   // Bun escapes non-ASCII characters in `source`, but the schema must be the same on all runtimes.
   const pattern = DURATION.source.replaceAll(/\\u([0-9A-F]{4})/g, (_, code) => String.fromCharCode(parseInt(code, 16)));
   return {
-    type: ["string", "number"],
-    ...defined({ minimum, maximum }),
-    pattern: minimum < 0 ? pattern : pattern.replace("[+-]", "\\+"),
-    maxLength: MAX_DURATION_LENGTH,
+    anyOf: [
+      {
+        type: "string",
+        pattern: minimum < 0 ? pattern : pattern.replace("[+-]", "\\+"),
+        maxLength: MAX_DURATION_LENGTH,
+      },
+      { type: "number", ...defined({ minimum, maximum }) },
+    ],
     examples: ["250ms", "1h30m"],
   };
 }

@@ -7,7 +7,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { countingRegistry, EXPONENTIAL } from "./documents.ts";
 
 Deno.test("the JSON Schema of a config agrees with loadConfig", () => {
-  const validate = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(configSchema());
+  const validate = new Ajv2020({ strict: true }).compile(configSchema());
   const good: object[] = [
     {},
     { $schema: "x" },
@@ -53,12 +53,13 @@ Deno.test("the JSON Schema has a description, in sentences, for everything that 
   const { title, properties, $defs } = configSchema() as {
     title: string;
     properties: Record<string, { description?: string }>;
-    $defs: { limiter: Options & { allOf: { then: Options }[] }; queue: Options };
+    $defs: { limiter: Options & { allOf: [types: unknown, ...{ then: Options }[]] }; queue: Options };
   };
   type Described = { description?: string };
   type Options = Described & { properties: Record<string, Described & { anyOf?: Described[] }> };
   const { limiter, queue } = $defs;
-  const variants = limiter.allOf.map(({ then }) => then);
+  const [, ...branches] = limiter.allOf;
+  const variants = branches.map(({ then }) => then);
   const options = variants.flatMap(({ properties: { type: _, ...options } }) => Object.values(options));
   const described = [
     ...Object.values(properties),
@@ -76,7 +77,7 @@ Deno.test("the JSON Schema has a description, in sentences, for everything that 
 Deno.test("the JSON Schema of a config has the types of its registry", () => {
   const { registry } = countingRegistry();
   const document = { limiters: { a: { type: "count", name: "x" } } };
-  assert(new Ajv2020({ allowUnionTypes: true }).compile(configSchema({ limiters: registry }))(document));
-  assertFalse(new Ajv2020({ allowUnionTypes: true }).compile(configSchema())(document));
+  assert(new Ajv2020({ strict: true }).compile(configSchema({ limiters: registry }))(document));
+  assertFalse(new Ajv2020({ strict: true }).compile(configSchema())(document));
   assertEquals(JSON.parse(JSON.stringify(configSchema())), configSchema());
 });

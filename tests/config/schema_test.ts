@@ -3,7 +3,7 @@
  * `fuzz_test.ts`.
  */
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertFalse } from "@std/assert";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import * as fc from "fast-check";
 import process from "node:process";
@@ -46,7 +46,7 @@ const custom = defineLimiter({
 const registry = limiters.extend().register(custom);
 
 // `strictNumbers: false`, because the schema must reject infinite numbers itself, without help from the validator.
-const isValid = new Ajv2020({ strict: true, allowUnionTypes: true, strictNumbers: false }).compile(
+const isValid = new Ajv2020({ strict: true, strictNumbers: false }).compile(
   configSchema({ limiters: registry }),
 );
 
@@ -300,3 +300,19 @@ function parse(text: string): Json | undefined {
     return undefined;
   }
 }
+
+Deno.test("a misspelled type has one error, and those of the parts around it", () => {
+  const unknown = { type: "exponentail", baseDelay: "5s", maxDelay: "1m" };
+  for (
+    const document of [
+      { limiters: { retry: unknown } },
+      { throttles: { api: { type: "braker" } } },
+      { queues: { mail: { discipline: { type: "fare", separator: "/" } } } },
+    ]
+  ) {
+    assertFalse(isValid(document));
+    const [first, ...others] = isValid.errors!.map(({ message }) => message);
+    assertEquals(first, "must be equal to one of the allowed values");
+    assertEquals(others.filter((message) => message !== 'must match "else" schema'), []);
+  }
+});

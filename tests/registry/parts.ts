@@ -49,15 +49,18 @@ export function variants(registry: LimiterRegistry) {
   type Property = { const?: string; description?: string; default?: unknown };
   type Variant = { description: string; required: string[]; properties: Record<string, Property> };
   const { $defs } = registry.jsonSchema() as {
-    $defs: { limiter: { properties: { type: { anyOf: Property[] } }; allOf: { then: Variant }[] } };
+    $defs: {
+      limiter: { properties: { type: { anyOf: Property[] } }; allOf: [types: unknown, ...{ then: Variant }[]] };
+    };
   };
   const { properties, allOf } = $defs.limiter;
-  return allOf.map(({ then }, i) => ({ type: properties.type.anyOf[i]!, then }));
+  const [, ...branches] = allOf;
+  return branches.map(({ then }, i) => ({ type: properties.type.anyOf[i]!, then }));
 }
 
 /** Returns a function that reports whether a config is valid under the registry's schema. */
 export function compile(registry: LimiterRegistry): (config: unknown) => boolean {
   // With `strictNumbers`, the validator itself would reject infinite numbers. It is off, because the schema must reject
   // them.
-  return new Ajv2020({ strict: true, allowUnionTypes: true, strictNumbers: false }).compile(registry.jsonSchema());
+  return new Ajv2020({ strict: true, strictNumbers: false }).compile(registry.jsonSchema());
 }
