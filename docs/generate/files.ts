@@ -3,7 +3,7 @@ import { loadSchema } from "@workqueue/simulate";
 import { alerts } from "./alerts.ts";
 import { allPackages, packageFolders, tsconfig } from "./all_packages.ts";
 import { mainEntry, manifest } from "./built_ins.ts";
-import { configReference } from "./config_reference.ts";
+import { configPages } from "./config_reference.ts";
 import { coreLock } from "./core_lock.ts";
 import { contributing } from "./contributing.ts";
 import { dashboard } from "./dashboard.ts";
@@ -23,7 +23,7 @@ import { versionModule } from "./version.ts";
 export const files: Readonly<Record<string, () => string | Promise<string>>> = {
   "schema/workqueue.schema.json": () => JSON.stringify(configSchema(), undefined, 2) + "\n",
   "schema/load.schema.json": () => JSON.stringify(loadSchema(), undefined, 2) + "\n",
-  "docs/config.md": configReference,
+  ...configPages,
   "docs/rules.md": rules,
   "README.md": readme,
   "CONTRIBUTING.md": contributing,

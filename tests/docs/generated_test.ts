@@ -12,7 +12,7 @@ for (const [path, make] of Object.entries(files)) {
   });
 }
 
-Deno.test("the README has the path of the schema in a clone, and the future address of this version's config reference", async () => {
+Deno.test("the README has the path of the schema in a clone, and the page on checks has the future address of the schema of this version", async () => {
   assert((await Deno.readTextFile(new URL("README.md", root))).includes('"$schema": "./schema/workqueue.schema.json"'));
-  assert((await Deno.readTextFile(new URL("docs/config.md", root))).includes(`\n\`${schemaUrl()}\`.\n`));
+  assert((await Deno.readTextFile(new URL("docs/config/check.md", root))).includes(`\`${schemaUrl()}\`.\n`));
 });

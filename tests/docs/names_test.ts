@@ -37,6 +37,7 @@ const PAGES_ON_OTHERS: readonly string[] = [
 
 /** Names of other products, by the pages that name them. */
 const FOREIGN: Readonly<Record<string, readonly string[]>> = {
+  "docs/config/check.md": ["allErrors"], // Ajv
   "docs/from-bullmq.md": ["addBulk", "getFailed", "getJobCounts", "remove", "retryJobs", "setGlobalConcurrency"],
   "docs/from-p-queue.md": ["clear", "onIdle", "onSizeLessThan", "setPriority"],
   "docs/operate/alerts.md": ["absent"], // Prometheus

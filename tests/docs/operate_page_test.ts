@@ -1,6 +1,6 @@
 /**
- * Tests of the commands in docs/operate.md and its parts. The commands run against the service and must print the output
- * that the pages show.
+ * Tests of the commands in docs/operate.md and its parts. The commands run against the service and must print the
+ * output that the pages show.
  */
 
 import { assert } from "@std/assert";

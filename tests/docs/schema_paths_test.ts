@@ -132,8 +132,8 @@ Deno.test("schema: the list of configs in examples and pages that name a schema 
     "examples/workqueue.yaml, yaml",
     "README.md, json",
     "docs/config.md, json",
-    "docs/config.md, yaml",
-    "docs/config.md, toml",
+    "docs/config/check.md, yaml",
+    "docs/config/check.md, toml",
   ]);
 });
 

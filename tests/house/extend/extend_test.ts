@@ -64,7 +64,8 @@ const NAMES = [
 const GENERATED = [
   "deno.all.json",
   "deno.json",
-  "docs/config.md",
+  "docs/config/limiters.md",
+  "docs/config/throttles.md",
   "docs/delays.svg",
   "docs/throttle-ramp.svg",
   "jsr.json",

@@ -134,7 +134,10 @@ Deno.test("quadratic: a config document has it", () => {
       path: "docs/limiters.md",
       round: "tests",
       says: "docs/limiters.md has no row for quadratic",
-      edits: [["| Other delays", "| Delays that grow slowly | [`quadratic`](config.md#quadratic) |\n| Other delays"]],
+      edits: [[
+        "| Other delays",
+        "| Delays that grow slowly | [`quadratic`](config/limiters.md#quadratic) |\n| Other delays",
+      ]],
     },
   ],
 };

@@ -137,8 +137,8 @@ Deno.test("ramp: each success allows one more attempt, up to the limit of the do
       round: "tests",
       says: "docs/throttles.md has no row for ramp",
       edits: [insertAfter(
-        "](config.md#gradient-throttle)                 |\n",
-        "| A slow beginning | [`ramp`](config.md#ramp-throttle) |\n",
+        "](config/throttles.md#gradient)                |\n",
+        "| A slow beginning | [`ramp`](config/throttles.md#ramp) |\n",
       )],
     },
     {
