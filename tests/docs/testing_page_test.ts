@@ -20,7 +20,11 @@ const tools: Record<string, (folder: string, file: string) => Promise<unknown>> 
   "vitest.test.ts": (folder, file) => npx(folder, "vitest@4", "run", file),
   "bun.test.ts": async (folder, file) => await run((await runtimes["Bun"]!())[0]!, ["test", file], folder),
   "node.test.ts": (folder, file) => npx(folder, "node@22", "--test", file),
+  "sinon.test.ts": (folder, file) => npx(folder, "node@22", "--test", file),
 };
+
+/** Packages from npm that a test file imports. */
+const PACKAGES: Readonly<Record<string, readonly string[]>> = { "sinon.test.ts": ["@sinonjs/fake-timers@15"] };
 
 function deno(command: string, ...args: string[]): Promise<unknown> {
   return run(Deno.execPath(), [command, ...testArguments, ...args], ROOT);
@@ -31,8 +35,10 @@ function npx(folder: string, ...args: string[]): Promise<unknown> {
 }
 
 /** Creates a folder with an installed `@workqueue/core` and with the module that the page's tests cover. */
-async function makeProject(delivery: string): Promise<string> {
+async function makeProject(delivery: string, packages: readonly string[] = []): Promise<string> {
   const folder = await Deno.makeTempDir({ prefix: "workqueue_" });
+  await Deno.writeTextFile(`${folder}/package.json`, '{ "type": "module" }');
+  if (packages.length > 0) await run(NPM, ["install", "--no-save", ...packages], folder);
   const installed = `${folder}/node_modules/@workqueue/core`;
   await Deno.mkdir(installed, { recursive: true });
   await build({
@@ -44,7 +50,6 @@ async function makeProject(delivery: string): Promise<string> {
   await stop();
   const manifest = { name: "@workqueue/core", version: "0.1.0", type: "module", exports: "./index.js" };
   await Deno.writeTextFile(`${installed}/package.json`, JSON.stringify(manifest));
-  await Deno.writeTextFile(`${folder}/package.json`, '{ "type": "module" }');
   for (const [name, text] of files) await Deno.writeTextFile(`${folder}/${name}`, text);
   await Deno.writeTextFile(`${folder}/${DELIVERY}`, delivery);
   return folder;
@@ -59,7 +64,7 @@ for (const [file, runTest] of Object.entries(tools)) {
     const delivery = files.get(DELIVERY)!;
     const slower = delivery.replace('baseDelay: "1s"', 'baseDelay: "1001ms"');
     assert(slower !== delivery);
-    const folders = [await makeProject(delivery), await makeProject(slower)] as const;
+    const folders = [await makeProject(delivery, PACKAGES[file]), await makeProject(slower, PACKAGES[file])] as const;
     try {
       await runTest(folders[0], file);
       await assertRejects(() => runTest(folders[1], file), Error, "failed");
