@@ -10,6 +10,7 @@ import { dashboard } from "./dashboard.ts";
 import { docsAddress } from "./docs_address.ts";
 import { plotDelays } from "./delays.ts";
 import { plotFairness } from "./fairness.ts";
+import { luaFiles } from "./lua.ts";
 import { page } from "./page.ts";
 import { plotPriorities } from "./priorities.ts";
 import { readme } from "./readme.ts";
@@ -21,6 +22,7 @@ import { versionModule } from "./version.ts";
 
 /** Functions that generate files, keyed by the path of the file. */
 export const files: Readonly<Record<string, () => string | Promise<string>>> = {
+  "packages/redis/scripts/lua.ts": luaFiles,
   "schema/workqueue.schema.json": () => JSON.stringify(configSchema(), undefined, 2) + "\n",
   "schema/load.schema.json": () => JSON.stringify(loadSchema(), undefined, 2) + "\n",
   ...configPages,

@@ -28,7 +28,7 @@ import { RedisConnectionError } from "./connection/errors.ts";
 import type { Partitioning } from "./partitioning.ts";
 import { PRODUCT } from "./product.ts";
 import { NOT_DEFINED } from "./scripts/define.ts";
-import { GONE, RENEW } from "./scripts/prelude.ts";
+import { GONE, RENEW } from "./scripts/constants.ts";
 import { type ArgumentsOf, type ReplyOf, type RowOf, SCRIPTS, type Scripts } from "./scripts/script.ts";
 
 /** Settings of a queue, with its first limiter. */

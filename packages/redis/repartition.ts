@@ -13,9 +13,9 @@ import {
 } from "./division.ts";
 import { isOtherDivision } from "./engine.ts";
 import { PRODUCT } from "./product.ts";
+import { SERVER_TIME } from "./scripts/declare.ts";
 import { define, NOT_DEFINED } from "./scripts/define.ts";
 import { readPartitions, setMoving } from "./scripts/open_partitions.ts";
-import { SERVER_TIME } from "./scripts/prelude.ts";
 import {
   beginImport,
   claim,

@@ -66,7 +66,7 @@ const names = await publicNames();
 const fields = new Set([
   ...namesIn("schema/", /"(\w+)":/g),
   ...namesIn("packages/cli/report/", /\b([a-z]\w*)\??:/g),
-  ...namesIn("packages/redis/scripts/", /q\.meta, '(\w+)'/g),
+  ...namesIn("packages/redis/lua/", /q\.meta, '(\w+)'/g),
 ]);
 
 function namesIn(folder: string, pattern: RegExp): string[] {

@@ -12,7 +12,7 @@ import { serverTest } from "../redis/redis_tests.ts";
 import { RedisServer } from "../redis/server.ts";
 import { testArguments } from "../std/arguments.ts";
 import { tokensOf } from "./markdown.ts";
-import { MODULES, modulesIn, ON_REDIS, read, redisExamples } from "./redis_examples.ts";
+import { MODULES, ON_REDIS, read, redisExamples } from "./redis_examples.ts";
 
 const NO_SERVER = "redis://localhost:6379";
 
@@ -71,7 +71,8 @@ Deno.test("docs/redis.md and other pages have examples that need a server", () =
 
 /** Text of all pages on Redis. */
 const text = ON_REDIS.map(read).join("\n\n");
-const scripts = modulesIn(`${MODULES}scripts/`).map(read).join("\n");
+const scripts = [...Deno.readDirSync(new URL(`${MODULES}lua`, ROOT))].map(({ name }) => read(`${MODULES}lua/${name}`))
+  .join("\n");
 
 /**
  * Finds the table whose first column has the given heading. Returns the rows of this table, each as an array of cells.
@@ -118,7 +119,7 @@ Deno.test("docs/redis/options.md: with a document, every option is given where t
 
 Deno.test("docs/redis/keys.md: every key on the server is explained, and no other", () => {
   const keysIn = (lua: string) => [...lua.matchAll(/prefix \.\. '([\w:]+)'/g)].map(([, name]) => name!);
-  const ofThrottle = keysIn(read(`${MODULES}scripts/throttle_prelude.ts`));
+  const ofThrottle = keysIn(read(`${MODULES}lua/throttle_prelude.lua`));
   const ofQueue = keysIn(scripts).filter((name) => !ofThrottle.includes(name));
   const explained = (heading: string) =>
     table(heading).map(([key]) => key!.replaceAll("`", "").replace(/:[A-Z]+$/, ":")).sort();

@@ -28,7 +28,7 @@ Deno.test("comments: code may be longer, for example a string that can't be wrap
 });
 
 Deno.test("comments: all lines of Lua count", () => {
-  const place = "packages/redis/scripts/turn.ts";
+  const place = "packages/redis/lua/turn.lua";
   for (const begin of ["  -- ", "  local key = "]) {
     assertEquals(commentProblemsIn(place, line(begin, 120)), [], begin);
     assertEquals(commentProblemsIn(place, line(begin, 121)), [`${place}:1: 121 columns`], begin);

@@ -1,6 +1,6 @@
 /** Script that runs limiters without a queue, under a clock that the test sets. */
 
-import { limiters } from "../../packages/redis/scripts/limiters.ts";
+import { lua } from "../../packages/redis/scripts/lua_files.ts";
 import type { LimiterRunner, Step } from "../contracts/limiter_steps.ts";
 import { type Client, connectClient } from "./server.ts";
 
@@ -11,7 +11,7 @@ import { type Client, connectClient } from "./server.ts";
 const SCRIPT = `
 local prefix = string.sub(KEYS[1], 1, -5)
 local now
-${limiters}
+${lua("limiters")}
 local function text(value)
   return type(value) == 'number' and string.format('%.17g', value) or value or false
 end

@@ -15,13 +15,13 @@ import {
   rows,
   TEXT,
 } from "../../packages/redis/scripts/fields.ts";
-import { STRUCTURES } from "../../packages/redis/scripts/structures.ts";
+import { STRUCTURES } from "../../packages/redis/scripts/constants.ts";
 import { createScripts } from "../../packages/redis/scripts/script.ts";
 import { shorten } from "../../packages/redis/scripts/shorten.ts";
 import { createThrottleScripts } from "../../packages/redis/scripts/throttle_script.ts";
 
 /** A script without a prelude. */
-const plain = { prelude: () => "" };
+const plain = { prelude: "" };
 
 /** Returns the non-empty lines that follow the first line of a script. */
 function linesOf({ lua }: { lua(time: string): string }): string[] {
@@ -52,15 +52,14 @@ Deno.test("scripts: rows follow the arguments, and a mark follows the rows", () 
     args: { owner: TEXT },
     rows: { key: TEXT, delayMs: DURATION },
     reply: NUMBER,
-    body: (eachRow) => `${eachRow("add(key, delayUs, owner, resent)")}\nreturn reply(0)`,
+    body: "for key, delayUs in rows() do\nadd(key, delayUs, owner, resent)\nend\nreturn reply(0)",
   });
   const values = [{ key: "a", delayMs: 1 }, { key: "b", delayMs: 0 }];
   assertEquals(script.write({ owner: "o" }, values), ["o", "a", "1000", "b", "0"]);
   assertEquals(linesOf(script), [
     "local owner = ARGV[1]",
     "local resent = ARGV[#ARGV] == '1'",
-    "for row = 2, #ARGV - 1, 2 do",
-    "local key, delayUs = ARGV[row + 0], tonumber(ARGV[row + 1])",
+    "for row = 2, #ARGV - 1, 2 do local key, delayUs = ARGV[row + 0], tonumber(ARGV[row + 1])",
     "add(key, delayUs, owner, resent)",
     "end",
     "return reply(0)",
@@ -111,7 +110,7 @@ Deno.test("scripts: a field that the Lua omits is refused when the script is dec
       args: { key: TEXT },
       rows: { token: TEXT },
       reply: fields({ isNew: FLAG, taken: rows({ delayMs: DURATION }) }),
-      body: (eachRow) => `${eachRow(body.includes("token") ? "known = token" : "")}\n${body}`,
+      body: body.includes("token") ? `for token in rows() do end\n${body}` : body,
     });
   declare("isNew = key, token, taken.delayUs")();
   for (const name of ["isNew", "key", "token", "taken", ".delayUs"]) {
@@ -180,6 +179,7 @@ Deno.test("scripts: functions and key names that a script does not use are left 
     "meta = KEYS[1],",
     "ready = prefix .. 'ready', -- used by one",
   ]);
+  assertEquals(used.includes("Is not used"), false);
   assertEquals(shorten(`${LIBRARY}return three()\n`).match(/function (?:q\.)?\w+/g), [
     "function three",
     "function nested",
@@ -206,7 +206,7 @@ Deno.test("scripts: an omitted value does not compile", () => {
     args: { key: TEXT as Argument<"a" | "b">, count: NUMBER },
     rows: { token: TEXT },
     reply: TEXT as ReplyField<"yes">,
-    body: (eachRow) => `${eachRow("token = 1")} return reply(key, count)`,
+    body: "for token in rows() do end return reply(key, count)",
   });
   // @ts-expect-error -- without `count`
   script.write({ key: "a" }, []);

@@ -1,7 +1,6 @@
-import { reviveDelayed } from "./add.ts";
 import { declareScript } from "./declare.ts";
+import { lua } from "./lua_files.ts";
 import { DECIMAL, DURATION, FLAG, NUMBER, optional, TEXT } from "./fields.ts";
-import { limiters } from "./limiters.ts";
 
 /**
  * Adds a key after its limiter's delay, or after `minDelayMs` if that is longer. `payload` replaces an existing payload
@@ -11,7 +10,7 @@ import { limiters } from "./limiters.ts";
 export const addRateLimited = declareScript({
   retry: "never", // a second run would count a second failure
   adds: true,
-  functions: limiters,
+  functions: lua("limiters"),
   args: {
     key: TEXT,
     payload: optional(TEXT),
@@ -25,20 +24,5 @@ export const addRateLimited = declareScript({
     trace: optional(TEXT),
   },
   reply: optional(NUMBER),
-  body: /* lua */ `
-q.isBusy = true
-local input = limiters().input(given)
-q.makeDueReady()
-local delay, failures = limiters().when(cjson.decode(rules), key, input, nil, minDelayUs)
-if not delay then return q.reply(failures) end
-if payload then
-  redis.call(isNewest and 'HSET' or 'HSETNX', q.items, key, payload)
-  if not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
-end
-${reviveDelayed}
-if isNewest then q.keepTrace(key, trace) end
-q.addAfter(key, math.max(math.floor(delay * 1000 + 0.5), minDelayUs), replaces, folds, priority, true)
-q.wakeForReady()
-return q.reply(false)
-`,
+  body: lua("add_rate_limited"),
 });

@@ -1,8 +1,7 @@
 import type { CancelledFrom } from "@workqueue/core";
 import { declareScript } from "./declare.ts";
+import { lua } from "./lua_files.ts";
 import { optional, type ReplyField, TEXT } from "./fields.ts";
-import { limiters } from "./limiters.ts";
-import { RENEW } from "./prelude.ts";
 
 const STATE = optional(TEXT) as ReplyField<CancelledFrom | undefined>;
 
@@ -11,54 +10,8 @@ const STATE = optional(TEXT) as ReplyField<CancelledFrom | undefined>;
  * of a key that is processing is told to renew its lease. The reply is the state of the key; missing if it had none.
  */
 export const cancel = declareScript({
-  functions: limiters,
+  functions: lua("limiters"),
   args: { key: TEXT, reason: TEXT },
   reply: STATE,
-  body: /* lua */ `
-q.makeDueReady()
-q.promoteKey(key)
-local state
-local holder = redis.call('HGET', q.holders, key)
-local flag, token, owner = q.split(holder)
-if flag then
-  state = 'running'
-  if flag == '+' then
-    redis.call('HSET', q.holders, key, '-' .. string.sub(holder, 2))
-    if q.ranked then q.priorityStore().take(q.priorities, key) end
-    if q.budget then redis.call('HDEL', q.retries, key) end
-  end
-  if not q.hasCancels then
-    q.useMore()
-    redis.call('HSET', q.meta, 'cancels', 1)
-  end
-  if not q.isCancelled(key, token, owner) then -- the first reason applies
-    redis.call('HSET', q.cancelled_by .. owner, key, token .. ' ' .. reason)
-  end
-  redis.call('PUBLISH', q.channel .. (string.match(owner, '^(.*)%.') or owner), '${RENEW}')
-elseif redis.call('ZSCORE', q.ready, key) then
-  state = q.hasGroups and q.ordered().blocks(key) and 'blocked' or 'ready'
-  if q.plan then q.ordered().takeOut(key) else redis.call('ZREM', q.ready, key) end
-elseif redis.call('ZREM', q.stalled, key) + redis.call('ZREM', q.suspects, key) > 0 then
-  state = 'ready'
-  redis.call('HDEL', q.stalls, key)
-elseif q.budget and q.retryBudget().takeOut(key) then
-  state = 'blocked'
-end
-if state and not flag then
-  if q.ranked then q.priorityStore().take(q.priorities, key) end
-  if q.budget then redis.call('HDEL', q.retries, key) end
-end
-if redis.call('ZREM', q.delayed, key) == 1 then
-  state = state or 'delayed'
-  if q.ranked then q.priorityStore().take(q.due_priorities, key) end
-  q.stopFolding(key)
-  if q.budget then q.retryBudget().takeDue(key) end
-end
-if state then
-  limiter_forget(key)
-  if not flag then q.dropItem(key) end
-  q.wakeForReady()
-end
-return q.reply(state or false)
-`,
+  body: lua("cancel"),
 });

@@ -1,7 +1,11 @@
 import type { Retry } from "../connection/connection.ts";
-import { type Arguments, luaName, type Reply, type ValuesOf } from "./fields.ts";
-import { prelude as queuePrelude } from "./prelude.ts";
+import { constants } from "./constants.ts";
+import { type Argument, type Arguments, luaName, type Reply, type ValuesOf } from "./fields.ts";
+import { lua } from "./lua_files.ts";
 import { shorten } from "./shorten.ts";
+
+/** Lua expression for the server's time, as seconds and microseconds. */
+export const SERVER_TIME = "redis.call('TIME')";
 
 /** Declaration of a script. */
 export interface Declaration<Args extends Arguments, Row extends Arguments, R> {
@@ -18,11 +22,11 @@ export interface Declaration<Args extends Arguments, Row extends Arguments, R> {
    */
   readonly adds?: boolean;
   /**
-   * Returns the Lua with which the script begins. The arguments are as for `lua` of the script.
+   * Lua with which the script begins.
    *
    * @default {the prelude of a queue's scripts}
    */
-  readonly prelude?: (time: string, isPartition: boolean) => string;
+  readonly prelude?: string;
   /** Lua functions that the script's body needs. */
   readonly functions?: string;
   readonly args: Args;
@@ -31,10 +35,10 @@ export interface Declaration<Args extends Arguments, Row extends Arguments, R> {
   readonly reply: Reply<R>;
   /**
    * Lua body of the script. The arguments are local variables. If `retry` is `"marked"`, the variable `resent` is true
-   * if the script may have run before. `eachRow` returns Lua that runs the given Lua for each row, with the row's
-   * fields as local variables.
+   * if the script may have run before. `for key, token in rows() do` is a loop over the rows, with these fields of the
+   * row as local variables.
    */
-  readonly body: string | ((eachRow: (lua: string) => string) => string);
+  readonly body: string;
 }
 
 /** Script: its Lua, and functions that encode its arguments and decode its replies. */
@@ -47,6 +51,8 @@ export interface DeclaredScript<Args extends Arguments, Row extends Arguments, R
    * @param isPartition Whether the script is for the keys of a partition. False by default.
    */
   lua(time: string, isPartition?: boolean): string;
+  /** Lua of the script, without constants and before it is shortened. */
+  readonly source: { readonly prelude: string; readonly functions: string; readonly main: string };
   /** Returns the arguments of a call. The first argument of a queue's script is empty: see the prelude. */
   write(args: ValuesOf<Args>, ...rows: RowsOf<Row>): string[];
   /** Returns the value of a reply. */
@@ -59,42 +65,43 @@ type RowsOf<Row> = [keyof Row] extends [never] ? [] : [rows: readonly ValuesOf<R
 /**
  * Declares a script.
  *
- * @throws {TypeError} If the script's Lua does not use one of the fields.
+ * @throws {TypeError} If the script's Lua does not use one of the fields, or loops over fields that rows don't have.
  */
 export function declareScript<Args extends Arguments, R, Row extends Arguments = Record<never, never>>(
-  { retry = "always", adds = false, prelude = queuePrelude, functions = "", args, rows, reply, body }: Declaration<
+  { retry = "always", adds = false, prelude, functions = "", args, rows = {} as Row, reply, body }: Declaration<
     Args,
     Row,
     R
   >,
 ): DeclaredScript<Args, Row, R> {
   const fields = Object.entries(args);
-  const ofRow = Object.entries(rows ?? {});
+  const ofRow = Object.entries(rows);
   const isMarked = retry === "marked";
-  // The first argument of a queue's script is the time since which the caller knows the queue: see the prelude.
-  const before = prelude === queuePrelude ? 1 : 0;
+  // The first argument of a queue's script is the time since which the caller knows the queue: see prelude.lua.
+  const before = prelude === undefined ? 1 : 0;
   const first = before + fields.length + 1;
-  const last = isMarked ? "#ARGV - 1" : "#ARGV";
-  const eachRow = (lua: string) => {
-    const columns = ofRow.map(([name, field], i) => [name, field.readInLua(`ARGV[row + ${i}]`)] as const);
-    const used = columns.filter(([name]) => new RegExp(`\\b${luaName(name)}\\b`).test(lua));
-    return `for row = ${first}, ${last}, ${ofRow.length} do
-  ${locals(used)}
-  ${lua}
-end`;
-  };
   const begin = [
-    locals(fields.map(([name, field], i) => [name, field.readInLua(`ARGV[${before + i + 1}]`)])),
+    locals(fields.map(([name, field], i) => [luaName(name), field.readInLua(`ARGV[${before + i + 1}]`)])),
     isMarked ? "local resent = ARGV[#ARGV] == '1'" : "",
     reply.begin ?? "",
   ].join("\n");
-  const bodyWith = (eachRow: (lua: string) => string) => typeof body === "string" ? body : body(eachRow);
-  requireUses(bodyWith((lua) => lua), [...[...fields, ...ofRow].map(([name]) => luaName(name)), ...reply.uses ?? []]);
-  const text = `${functions}\n${begin}\n${bodyWith(eachRow)}\n${reply.end ?? ""}`;
+  requireUses(body, [...[...fields, ...ofRow].map(([name]) => luaName(name)), ...reply.uses ?? []]);
+  const loops = (text: string) =>
+    text.replace(/\bfor ([\w,\s]+) in rows\(\) do\b/g, (_loop, names: string) => {
+      const used = names.split(/,\s+/).map((name) => [name, valueInRow(name, ofRow)] as const);
+      const breaks = names.replace(/[^\n]/g, ""); // which keep the numbers of later lines
+      return `${breaks}for row = ${first}, ${isMarked ? "#ARGV - 1" : "#ARGV"}, ${ofRow.length} do ${locals(used)}`;
+    });
+  const main = loops(`${begin}\n${body}\n${reply.end ?? ""}\n`);
+  const source = { prelude: prelude ?? lua("prelude"), functions, main };
+  const oneRow = first - 1 + ofRow.length;
   return {
     retry,
+    source,
     lua(time, isPartition = false) {
-      return `#!lua${adds ? "" : " flags=allow-oom"}\n${shorten(`${prelude(time, isPartition)}\n${text}\n`)}`;
+      const values = `${constants}local IS_PARTITION = ${isPartition}\nlocal ONE_ROW = ${oneRow}\n`;
+      const text = shorten([values, source.prelude, functions, main].join("\n"));
+      return `#!lua${adds ? "" : " flags=allow-oom"}\n${text.replace(SERVER_TIME, () => time)}`;
     },
     write(values, ...[rows = []]: [rows?: readonly ValuesOf<Row>[]]) {
       const sent: string[] = before === 1 ? [""] : [];
@@ -108,17 +115,23 @@ end`;
   };
 }
 
+/** Returns the Lua expression for a field of a row. */
+function valueInRow(variable: string, fields: readonly (readonly [name: string, field: Argument<unknown>])[]): string {
+  const column = fields.findIndex(([name]) => luaName(name) === variable);
+  if (column < 0) throw new TypeError(`Cannot declare script: its rows have no field '${variable}'`);
+  return fields[column]![1].readInLua(`ARGV[row + ${column}]`);
+}
+
 /** Refuses a script that doesn't use one of its fields, because no compiler checks the Lua. */
 function requireUses(lua: string, names: readonly string[]): void {
+  const code = lua.replace(/--.*/g, "");
   for (const name of names) {
-    const isUsed = new RegExp(`${name.startsWith(".") ? "\\" : "\\b"}${name}\\b`).test(lua);
+    const isUsed = new RegExp(`${name.startsWith(".") ? "\\" : "\\b"}${name}\\b`).test(code);
     if (!isUsed) throw new TypeError(`Cannot declare script: its Lua does not use '${name}'`);
   }
 }
 
 function locals(variables: readonly (readonly [name: string, value: string])[]): string {
   if (variables.length === 0) return "";
-  return `local ${variables.map(([name]) => luaName(name)).join(", ")} = ${
-    variables.map(([, value]) => value).join(", ")
-  }`;
+  return `local ${variables.map(([name]) => name).join(", ")} = ${variables.map(([, value]) => value).join(", ")}`;
 }

@@ -1,8 +1,7 @@
 import type { RetryBudgetOptions } from "@workqueue/core";
 import { declareScript } from "./declare.ts";
+import { lua } from "./lua_files.ts";
 import { DECIMAL, DURATION, fields, FLAG, NUMBER, optional, TEXT } from "./fields.ts";
-import { readKind, startOrder } from "./order.ts";
-import { dropGivenUp } from "./retention.ts";
 
 /** Options of a retry budget. */
 const BUDGET = {
@@ -47,38 +46,5 @@ export const define = declareScript({
     /** Whether there may be more given-up keys over the limits. */
     isMore: FLAG,
   }),
-  body: (eachRow) => /* lua */ `
-if plan and q.plan ~= plan then
-  ${readKind("plan")}
-  ${
-    startOrder(
-      "plan",
-      eachRow("redis.call('HSET', q.orders .. q.plan_number .. ':weights', group, weight)"),
-    )
-  }
-end
-if max then
-  local limits = redis.call('HMGET', q.meta, 'keep', 'keepFor')
-  local maxAge = maxAgeUs and whole(maxAgeUs) or false
-  if (limits[1] or whole(KEPT)) ~= whole(max) or limits[2] ~= maxAge then
-    redis.call('HSET', q.meta, 'keep', whole(max))
-    if maxAge then redis.call('HSET', q.meta, 'keepFor', maxAge) else redis.call('HDEL', q.meta, 'keepFor') end
-  end
-end
-${dropGivenUp}
-if ratio then
-  if not q.budget then
-    q.useMore()
-    q.budget = struct.pack('>dddddddd', 0, 0, 0, 0, 0, math.huge, -math.huge, 0)
-  end
-  q.makeDueReady()
-  q.retryBudget().change(ratio, minRate)
-end
-if plan or ratio then q.wakeForReady() end
-if ratio then q.watchDue() end
-if expireUs then redis.call('HSET', q.meta, 'expireAfter', whole(expireUs)) end
-local expireAfterUs = expireUs or tonumber(redis.call('HGET', q.meta, 'expireAfter')) or EXPIRE_AFTER
-local isMore = dropped == BATCH and 1 or 0
-local born = q.born
-`,
+  body: lua("define"),
 });

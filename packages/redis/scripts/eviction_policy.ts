@@ -1,4 +1,5 @@
 import { declareScript } from "./declare.ts";
+import { lua } from "./lua_files.ts";
 import { optional, TEXT } from "./fields.ts";
 
 /**
@@ -8,8 +9,5 @@ import { optional, TEXT } from "./fields.ts";
 export const evictionPolicy = declareScript({
   args: {},
   reply: optional(TEXT),
-  body: /* lua */ `
-local info = redis.pcall('INFO', 'memory')
-return type(info) == 'string' and string.match(info, 'maxmemory_policy:([%w-]+)') or false
-`,
+  body: lua("eviction_policy"),
 });

@@ -1,14 +1,11 @@
 import { declareScript } from "./declare.ts";
+import { lua } from "./lua_files.ts";
 import { NOTHING, TEXT } from "./fields.ts";
-import { limiters } from "./limiters.ts";
 
 /** Forgets the failures of a key. */
 export const forget = declareScript({
-  functions: limiters,
+  functions: lua("limiters"),
   args: { key: TEXT },
   reply: NOTHING,
-  body: /* lua */ `
-limiter_forget(key)
-q.stopFolding(key)
-`,
+  body: lua("forget"),
 });

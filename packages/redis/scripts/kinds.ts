@@ -1,40 +1,29 @@
-/**
- * Lua for values that are one of several kinds. A table with Lua for each kind is a `Record`, so a kind without Lua is
- * a type error.
- *
- * @module
- */
+import type { DelayKind, FinishKind, LineKind, OrderKind } from "@workqueue/engine";
+import { GIVEN_UP_FOR } from "./constants.ts";
+import type { LuaFile } from "./lua.ts";
 
-/** Returns Lua that runs the code for the kind in a variable. The caller adds `else` and `end`. */
-export function chain(variable: string, codes: Readonly<Record<string, string>>): string {
-  return Object.entries(codes).map(([kind, lua]) => `if ${variable} == '${kind}' then ${lua}`).join("\n      else");
-}
-
-/** Returns a Lua expression for whether a variable has one of several values. */
-export function isOneOf(variable: string, values: readonly string[]): string {
-  return values.map((value) => `${variable} == '${value}'`).join(" or ") || "false";
-}
-
-/** Returns the kinds whose entry fulfills a condition. */
-export function kindsOf<T>(table: Readonly<Record<string, T>>, condition: (entry: T) => boolean): string[] {
-  return Object.entries(table).filter(([, entry]) => condition(entry)).map(([kind]) => kind);
-}
-
-/** Returns a table with the results of a function for each entry. */
-export function mapOf<Kind extends string, T, R>(
-  table: Readonly<Record<Kind, T>>,
-  map: (entry: T) => R,
-): Record<Kind, R> {
-  return Object.fromEntries(Object.entries<T>(table).map(([kind, entry]) => [kind, map(entry)])) as Record<Kind, R>;
-}
+const LINES: Readonly<Record<LineKind, true>> = { fifo: true, aging: true, strict: true };
+/** Orders of ready keys that the scripts know. */
+export const ORDERS: Readonly<Record<OrderKind, true>> = { fifo: true, aging: true, strict: true, fair: true };
+const DELAYS: Readonly<Record<DelayKind, true>> = { bucket: true, longest: true, "at-most": true, times: true };
+const OUTCOMES: Readonly<Record<FinishKind, true>> = {
+  done: true,
+  succeeded: true,
+  requeueAfter: true,
+  handedBack: true,
+  retry: true,
+  failed: true,
+  givenUp: true,
+};
 
 /**
- * Returns Lua that ends the script with an error reply, because it doesn't know a kind. A script must not have changed
- * anything before that.
- *
- * @param what The noun for a kind, such as `"limiter"`.
- * @param variable The variable that has the kind.
+ * Kinds for which a file must have Lua. A kind that is missing here is a type error, and a file without the kind is
+ * refused.
  */
-export function refuse(what: string, variable: string): string {
-  return `error({ err = "WQFORMAT Redis doesn't know the ${what} '" .. tostring(${variable}) .. "' in this release" })`;
-}
+export const KINDS: Readonly<Partial<Record<LuaFile, readonly string[]>>> = {
+  lines: Object.keys(LINES),
+  read_kind: Object.keys(LINES),
+  order: Object.keys(ORDERS),
+  limiters: Object.keys(DELAYS),
+  turn: [...Object.keys(OUTCOMES), ...Object.keys(GIVEN_UP_FOR)],
+};

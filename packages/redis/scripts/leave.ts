@@ -1,4 +1,5 @@
 import { declareScript } from "./declare.ts";
+import { lua } from "./lua_files.ts";
 import { FLAG, TEXT } from "./fields.ts";
 
 /**
@@ -8,17 +9,5 @@ import { FLAG, TEXT } from "./fields.ts";
 export const leave = declareScript({
   args: { process: TEXT, owner: TEXT },
   reply: FLAG,
-  body: /* lua */ `
-if q.stopIdling(process) then q.watchDue() end
-if dutyOwner == owner then redis.call('HDEL', q.meta, 'duty') end
-local keys = redis.call('SRANDMEMBER', q.held_by .. owner, BATCH)
-for _, key in ipairs(keys) do
-  q.putBack(key, redis.call('HGET', q.holders, key))
-  redis.call('SREM', q.held_by .. owner, key)
-end
-q.wakeForReady()
-if redis.call('EXISTS', q.held_by .. owner) == 1 then return q.reply(1) end
-redis.call('ZREM', q.owners, owner)
-return q.reply(0)
-`,
+  body: lua("leave"),
 });

@@ -7,19 +7,8 @@
  */
 
 import { declareScript } from "./declare.ts";
+import { lua } from "./lua_files.ts";
 import { DURATION, fields, FLAG, NOTHING, NUMBER, optional, TEXT } from "./fields.ts";
-import { FORMAT, refuseOtherQueue } from "./format.ts";
-
-/** Beginning of scripts that use only `meta`. */
-export const metaOnly = () => /* lua */ `
-local prefix = string.sub(KEYS[1], 1, -5)
-local q = { meta = KEYS[1] }
-local format = redis.call('HGET', q.meta, 'format')
-${refuseOtherQueue("format")}
-function q.reply(value)
-  return value
-end
-`;
 
 /** Fields of a reply with the division. */
 const DIVISION = {
@@ -30,43 +19,28 @@ const DIVISION = {
   moving: optional(TEXT),
 };
 
-const readDivision = /* lua */ `
-local exists = redis.call('EXISTS', q.meta)
-local found = redis.call('HMGET', q.meta, 'partitions', 'repartition', 'repartitions', 'order')
-local division, moving = found[1], found[2]
-`;
-
 /** Reads the division, and divides a queue that is not on the server. */
 export const openPartitions = declareScript({
-  prelude: metaOnly,
+  prelude: lua("meta_only"),
   args: {
     /** Division of a new queue. */
     own: TEXT,
   },
   reply: fields(DIVISION),
-  body: /* lua */ `
-if redis.call('EXISTS', q.meta) == 0 then
-  redis.call('HSET', q.meta, 'format', '${FORMAT}', 'more', 1, 'partitions', own)
-end
-redis.call('PERSIST', q.meta)
-${readDivision}
-`,
+  body: lua("open_partitions"),
 });
 
 /** Lets the division expire, unless it is another one by now, or a process opens the queue before that. */
 export const forgetPartitions = declareScript({
-  prelude: metaOnly,
+  prelude: lua("meta_only"),
   args: { own: TEXT, expireMs: DURATION },
   reply: NOTHING,
-  body: /* lua */ `
-local found = redis.call('HMGET', q.meta, 'partitions', 'repartition')
-if found[1] == own and not found[2] then redis.call('EXPIRE', q.meta, math.ceil(expireUs / 1000000)) end
-`,
+  body: lua("forget_partitions"),
 });
 
 /** Reads what is known before a move. */
 export const readPartitions = declareScript({
-  prelude: metaOnly,
+  prelude: lua("meta_only"),
   args: {},
   reply: fields({
     ...DIVISION,
@@ -75,11 +49,7 @@ export const readPartitions = declareScript({
     /** Plan of the discipline. Missing if there is none, or if each partition has it. */
     plan: optional(TEXT),
   }),
-  body: /* lua */ `
-${readDivision}
-local moves = tonumber(found[3]) or 0
-local plan = found[4] and string.match(found[4], '^%d+ (.*)$')
-`,
+  body: lua("read_partitions"),
 });
 
 /**
@@ -87,7 +57,7 @@ local plan = found[4] and string.match(found[4], '^%d+ (.*)$')
  * with the move, or has begun another. The reply is whether `moving` is noted.
  */
 export const setMoving = declareScript({
-  prelude: metaOnly,
+  prelude: lua("meta_only"),
   args: {
     /** Text noted before. Missing if there was none. */
     before: optional(TEXT),
@@ -98,15 +68,5 @@ export const setMoving = declareScript({
     division: optional(TEXT),
   },
   reply: FLAG,
-  body: /* lua */ `
-local current = redis.call('HGET', q.meta, 'repartition') or nil
-if current == moving then return 1 end -- the call was repeated because its reply was lost
-local moves = tonumber(redis.call('HGET', q.meta, 'repartitions')) or 0
-if current ~= before or (moves ~= number - 1 and not (before and moves == number)) then return 0 end
-redis.call('HSET', q.meta, 'format', '${FORMAT}', 'more', 1, 'repartitions', number)
-if moving then redis.call('HSET', q.meta, 'repartition', moving) else redis.call('HDEL', q.meta, 'repartition') end
-if division == '[1]' then redis.call('HDEL', q.meta, 'partitions')
-elseif division then redis.call('HSET', q.meta, 'partitions', division) end
-return 1
-`,
+  body: lua("set_moving"),
 });

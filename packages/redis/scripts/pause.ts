@@ -1,4 +1,5 @@
 import { declareScript } from "./declare.ts";
+import { lua } from "./lua_files.ts";
 import { NUMBER, optional } from "./fields.ts";
 
 /**
@@ -11,16 +12,5 @@ import { NUMBER, optional } from "./fields.ts";
 export const pause = declareScript({
   args: { number: optional(NUMBER) },
   reply: NUMBER,
-  body: /* lua */ `
-if number then
-  local known = redis.call('HMGET', q.meta, 'pauses', 'resumed')
-  if number <= (tonumber(known[2]) or 0) then return q.reply(number) end
-  redis.call('HSET', q.meta, 'pauses', math.max(number, tonumber(known[1]) or 0))
-else
-  number = redis.call('HINCRBY', q.meta, 'pauses', 1)
-end
-redis.call('HSETNX', q.meta, 'paused', whole(now - offset))
-isPaused = true
-return q.reply(number)
-`,
+  body: lua("pause"),
 });

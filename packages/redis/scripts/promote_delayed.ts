@@ -1,4 +1,5 @@
 import { declareScript } from "./declare.ts";
+import { lua } from "./lua_files.ts";
 import { FLAG, TEXT } from "./fields.ts";
 
 /**
@@ -8,15 +9,5 @@ import { FLAG, TEXT } from "./fields.ts";
 export const promoteDelayed = declareScript({
   args: { key: TEXT },
   reply: FLAG,
-  body: /* lua */ `
-local due = redis.call('ZSCORE', q.delayed, key)
-if not due or tonumber(due) <= now then return q.reply(0) end
-redis.call('ZREM', q.delayed, key)
-q.stopFolding(key)
-if q.budget then q.retryBudget().takeDue(key) end
-local priority = q.ranked and q.priorityStore().take(q.due_priorities, key) or 0
-q.come(key, q.tick(), redis.call('HGET', q.holders, key), priority)
-q.wakeForReady()
-return q.reply(1)
-`,
+  body: lua("promote_delayed"),
 });

@@ -1,4 +1,5 @@
 import { declareScript } from "./declare.ts";
+import { lua } from "./lua_files.ts";
 import { fields, list, NUMBER, optional, TEXT } from "./fields.ts";
 
 /**
@@ -21,22 +22,5 @@ export const release = declareScript({
     /** Tokens from the rows that this call found among the owner's keys. */
     seen: list(TEXT),
   }),
-  body: (eachRow) => /* lua */ `
-final = final or now
-local known = {}
-${eachRow("known[token] = true")}
-local seen = {}
-local page = redis.call('SSCAN', q.held_by .. owner, cursor, 'COUNT', BATCH)
-local holders = #page[2] > 0 and redis.call('HMGET', q.holders, unpack(page[2])) or {}
-for i, key in ipairs(page[2]) do
-  local _, token = q.split(holders[i])
-  if token and known[token] then
-    seen[#seen + 1] = token
-  elseif token and tonumber(token) <= final then
-    q.putBack(key, holders[i])
-  end
-end
-q.wakeForReady()
-cursor = page[1]
-`,
+  body: lua("release"),
 });

@@ -1,4 +1,5 @@
 import { declareScript } from "./declare.ts";
+import { lua } from "./lua_files.ts";
 import { NUMBER, optional } from "./fields.ts";
 
 /**
@@ -11,19 +12,5 @@ import { NUMBER, optional } from "./fields.ts";
 export const resume = declareScript({
   args: { pause: optional(NUMBER), ended: optional(NUMBER) },
   reply: NUMBER,
-  body: /* lua */ `
-local pauses = tonumber(redis.call('HGET', q.meta, 'pauses')) or 0
-local isLast = not pause or pauses == pause
-if ended then
-  isLast = pauses <= ended
-  redis.call('HSET', q.meta, 'resumed', math.max(ended, tonumber(redis.call('HGET', q.meta, 'resumed')) or 0))
-end
-if isLast and redis.call('HDEL', q.meta, 'paused', 'until') > 0 then
-  isPaused = false
-  for _ = 1, BATCH do
-    if not q.wake() then break end
-  end
-end
-return q.reply(isLast and pauses or -1)
-`,
+  body: lua("resume"),
 });

@@ -1,6 +1,6 @@
 /**
- * Returns a script without the functions and the names of keys that it doesn't use, and with its constants in the
- * places where they are used. Each function, name and variable of a script takes time in each call.
+ * Returns a script without comments, and without the functions and the names of keys that it doesn't use. Its constants
+ * are in the places where they are used. Each function, name and variable of a script takes time in each call.
  *
  * - A function begins with `local function NAME(` or `function q.NAME(`, and ends with `end`, each at the beginning of
  *   a line. A function of a table in another function begins with `function TABLE.NAME(` and also ends with `end`, each
@@ -8,11 +8,13 @@
  * - A name of a key is a line of the table `q`: the name in Lua, and the text that follows `prefix`.
  * - A name that most calls don't use is a line of its own, which sets `q.NAME` to `prefix` and a text. The value stands
  *   where the name is used, like a constant.
- * - A constant is a local variable whose name is in capitals, and whose value is a literal or a power.
+ * - A constant is a local variable whose name is in capitals, and whose value is a literal, a power or a list.
  */
 export function shorten(lua: string): string {
   const constants = new Map<string, string>();
-  let rest = lua.replace(/^local ([A-Z_]+) = ('[^']*'|[\d.^ -]+\d)(?: *--.*)?\n/gm, (_line, name, value) => {
+  const code = lua.replace(/^ *--.*\n/gm, "");
+  const constant = /^local ([A-Z_]+) = ('[^']*'|\{[^}]*\}|true|false|[\d.^ -]*\d)(?: *--.*)?\n/gm;
+  let rest = code.replace(constant, (_line, name, value) => {
     constants.set(name, value.includes("^") ? `(${value})` : value);
     return "";
   });

@@ -1,7 +1,7 @@
 import type { Script } from "../connection/connection.ts";
+import { SERVER_TIME } from "./declare.ts";
 import { createOnFirstUse } from "./on_first_use.ts";
 import { permits } from "./permits.ts";
-import { SERVER_TIME } from "./prelude.ts";
 import { tokens } from "./tokens.ts";
 
 /** Scripts of a shared throttle, by name. */

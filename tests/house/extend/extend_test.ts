@@ -94,10 +94,11 @@ function assertNamed(round: Round, { success, output }: Result): void {
   }
 }
 
-Deno.test("extend: without the new modules, the lists can't be loaded", async () => {
+Deno.test("extend: without the new modules and Lua, the lists and the scripts can't be loaded", async () => {
   trial.follow("modules");
   const lists = ["limiters", "disciplines", "throttles"].map((room) => `${room}/built_ins.ts`);
-  const results = await Promise.all(lists.map((list) => trial.load(list)));
+  const scripts = trial.test(["tests/redis/scripts_test.ts"], ["scripts"]);
+  const results = await Promise.all([...lists.map((list) => trial.load(list)), scripts]);
   const output = results.map((result) => result.output).join("\n");
   assertNamed("modules", { success: results.some(({ success }) => success), output });
 });
@@ -130,6 +131,7 @@ Deno.test("extend: deno task generate names a part that it can't draw", async ()
 
 Deno.test("extend: without the steps that no compiler requires, tests fail", async () => {
   trial.follow("tests");
+  await trial.generate("packages/redis/scripts/lua.ts");
   assertNamed("tests", await trial.test(TESTED.filter((path) => trial.read(path) !== undefined), NAMES));
 });
 

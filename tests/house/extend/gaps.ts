@@ -28,7 +28,7 @@ export const gaps: readonly Gap[] = [
     adds: "a kind of delay",
     path: "packages/engine/delay_nodes.ts",
     edit: ['  | readonly ["longest"', '  | readonly ["shortest", ...Delay[]]\n  | readonly ["longest"'],
-    errors: [["packages/sqlite/store/failures.ts", "'shortest'"], ["packages/redis/scripts/limiters.ts", "'shortest'"]],
+    errors: [["packages/sqlite/store/failures.ts", "'shortest'"], ["packages/redis/scripts/kinds.ts", "'shortest'"]],
   },
   {
     adds: "a kind of order",
@@ -38,9 +38,11 @@ export const gaps: readonly Gap[] = [
       ["packages/engine/discipline_plan.ts", "'deadline'"],
       ["packages/sqlite/store/line_order.ts", "'deadline'"],
       ["packages/sqlite/store/orders.ts", "'deadline'"],
-      ["packages/redis/scripts/lines.ts", "'deadline'"],
-      ["packages/redis/scripts/order.ts", "'deadline' is missing in type '{ fifo: string;"],
-      ["packages/redis/scripts/order.ts", "'deadline' is missing in type '{ fifo: false;"],
+      ["packages/redis/scripts/kinds.ts", "'deadline' is missing in type '{ fifo: true; aging: true; strict: true; }"],
+      [
+        "packages/redis/scripts/kinds.ts",
+        "'deadline' is missing in type '{ fifo: true; aging: true; strict: true; fair",
+      ],
       ["packages/redis/repartition.ts", '"deadline"'],
       ["tests/contracts/unknown_parts_suite.ts", "'deadline'"],
     ],
@@ -60,7 +62,7 @@ export const gaps: readonly Gap[] = [
     edit: ['"done" | "succeeded"', '"postponed" | "done" | "succeeded"'],
     errors: [
       ["packages/sqlite/store/turn.ts", '"postponed"'],
-      ["packages/redis/scripts/turn.ts", "'postponed'"],
+      ["packages/redis/scripts/kinds.ts", "'postponed'"],
       ["tests/contracts/engine_model.ts", "'postponed'"],
       ["tests/redis/history/load.ts", "'postponed'"],
     ],
@@ -69,7 +71,7 @@ export const gaps: readonly Gap[] = [
     adds: "a reason to give an item up",
     path: "lib/contracts/handler.ts",
     edit: ['GiveUpReason = "maxRetries"', 'GiveUpReason = "boredom" | "maxRetries"'],
-    errors: [["packages/sqlite/store/state.ts", "'boredom'"], ["packages/redis/scripts/snapshot.ts", "'boredom'"]],
+    errors: [["packages/sqlite/store/state.ts", "'boredom'"], ["packages/redis/scripts/constants.ts", "'boredom'"]],
   },
   {
     adds: "a value of an option of a queue",

@@ -7,7 +7,7 @@
 /**
  * Rounds of the test. In each round, the tree lacks the steps of this round, and a command must name what is missing:
  *
- * - `"modules"`: Deno, which loads the lists of modules.
+ * - `"modules"`: Deno, which loads the lists of modules, and runs the declarations of scripts.
  * - `"lists"` and `"entries"`: the type checker. A list requires the entries of the parts that it lists, so these are
  *   rounds of their own.
  * - `"generate"`: `deno task generate`.

@@ -18,10 +18,13 @@ export const snapshotField: Recipe = {
       path: "packages/redis/scripts/snapshot.ts",
       round: "entries",
       says: "packages/redis/engine.ts",
-      edits: [
-        insertAfter("    hasGroups: FLAG,\n", "    hasBudget: FLAG,\n"),
-        insertAfter("local hasGroups = q.hasGroups and 1 or 0\n", "local hasBudget = q.budget and 1 or 0\n"),
-      ],
+      edits: [insertAfter("    hasGroups: FLAG,\n", "    hasBudget: FLAG,\n")],
+    },
+    {
+      path: "packages/redis/lua/snapshot.lua",
+      round: "modules",
+      says: "does not use 'hasBudget'",
+      edits: [insertAfter("local hasGroups = q.hasGroups and 1 or 0\n", "local hasBudget = q.budget and 1 or 0\n")],
     },
     {
       path: "packages/redis/partitioned_engine.ts",

@@ -1,4 +1,4 @@
-/** Time of a queue under a clock that a test sets: see `packages/redis/scripts/steady_time.ts`. */
+/** Time of a queue under a clock that a test sets: see `packages/redis/lua/steady_time.lua`. */
 
 const STEP_BACK = 100_000;
 

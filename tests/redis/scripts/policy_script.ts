@@ -1,11 +1,6 @@
 /** Lua of each policy, as the scripts of a queue have it, on the inputs of many cases. */
 
-import { fairOrder } from "../../../packages/redis/scripts/fair_order.ts";
-import { searched } from "../../../packages/redis/scripts/given_up.ts";
-import { lines } from "../../../packages/redis/scripts/lines.ts";
-import { redriveSome } from "../../../packages/redis/scripts/redrive.ts";
-import { dropGivenUp } from "../../../packages/redis/scripts/retention.ts";
-import { retryBudget } from "../../../packages/redis/scripts/retry_budget.ts";
+import { lua } from "../../../packages/redis/scripts/lua_files.ts";
 import type { MAKERS } from "./policy_cases.ts";
 
 /** Lua functions that a policy needs, and Lua that sets `outcomes` to those of a case with `inputs`. */
@@ -16,7 +11,7 @@ interface PolicyLua {
 
 const POLICIES: Readonly<Record<keyof typeof MAKERS, PolicyLua>> = {
   "retry budget": {
-    functions: retryBudget,
+    functions: lua("retry_budget"),
     run: /* lua */ `
   q.budget, q.budget_functions = struct.pack('>dddddddd', 0, 0, 0, 0, 0, math.huge, -math.huge, 0), nil
   q.retryBudget().change(inputs.ratio, inputs.minRate)
@@ -39,7 +34,7 @@ const POLICIES: Readonly<Record<keyof typeof MAKERS, PolicyLua>> = {
   end`,
   },
   "fair turns": {
-    functions: lines + fairOrder,
+    functions: lua("lines") + lua("fair_order"),
     run: /* lua */ `
   now = inputs.now
   q.fair = nil
@@ -65,7 +60,7 @@ const POLICIES: Readonly<Record<keyof typeof MAKERS, PolicyLua>> = {
   }`,
   },
   "priorities": {
-    functions: lines,
+    functions: lua("lines"),
     run: /* lua */ `
   outcomes = tonumber(makeLines(inputs.plan, prefix .. 'order:').scoreOf(inputs.place, inputs.priority))`,
   },
@@ -73,7 +68,7 @@ const POLICIES: Readonly<Record<keyof typeof MAKERS, PolicyLua>> = {
     functions: "",
     run: /* lua */ `
   local search = inputs.search
-  ${searched}
+  ${lua("search_given_up")}
   outcomes = isFound(inputs.key, { inputs.error })`,
   },
   "redrive": {
@@ -87,7 +82,7 @@ const POLICIES: Readonly<Record<keyof typeof MAKERS, PolicyLua>> = {
   for i = 1, inputs.count do redis.call('ZADD', q.given_up, whole(start - 1000 + i), 'key ' .. i) end
   for i, time in ipairs(inputs.times) do
     now, q.redrive_at = time, time
-    ${redriveSome}
+    ${lua("redrive_some")}
     outcomes[i] = { added, q.redrive_at or false }
   end`,
   },
@@ -99,7 +94,7 @@ const POLICIES: Readonly<Record<keyof typeof MAKERS, PolicyLua>> = {
   if inputs.maxAge then redis.call('HSET', q.meta, 'keepFor', inputs.maxAge) end
   for i, age in ipairs(inputs.ages) do redis.call('ZADD', q.given_up, whole(now - age), 'key ' .. i) end
   repeat
-    ${dropGivenUp}
+    ${lua("drop_given_up")}
     outcomes = outcomes + dropped
   until dropped == 0`,
   },

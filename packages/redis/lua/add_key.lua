@@ -1,0 +1,7 @@
+-- Adds the key of a row.
+if delayUs > 0 then
+  --#include revive_delayed
+  q.addAfter(key, delayUs, replaces, folds, priority)
+else
+  q.addNow(key, replaces, folds, priority)
+end

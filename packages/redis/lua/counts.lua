@@ -1,0 +1,2 @@
+q.makeDueReady()
+--#include set_numbers

@@ -1,0 +1,2 @@
+limiter_forget(key)
+q.stopFolding(key)

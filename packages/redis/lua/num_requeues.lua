@@ -1,0 +1,1 @@
+return q.reply(limiters().requeues(cjson.decode(rules), key))
