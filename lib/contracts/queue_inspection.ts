@@ -1,5 +1,6 @@
 import type { INSPECTION } from "../base/brands.ts";
 import type { ReadyEntry } from "./discipline.ts";
+import type { ItemEvent } from "./item_event.ts";
 
 /**
  * A queue that displays can inspect, through its `[Symbol.for("workqueue.inspection")]` property. A queue in memory has
@@ -19,6 +20,11 @@ export interface RemoteInspection {
    * Begins to pass the times of the items that this process takes to `recorder`. Returns a function that ends this.
    */
   recordTimes(recorder: TimesRecorder): () => void;
+  /**
+   * Begins to call `callback` for each event of an item in this process. It must be called in a microtask, and its
+   * errors must not reach the queue. Returns a function that ends this.
+   */
+  watchItem(item: unknown, callback: (event: ItemEvent) => void): () => void;
 }
 
 /**

@@ -13,7 +13,11 @@
  * import { assertEquals } from "@std/assert";
  *
  * class MyQueue {
- *   readonly [INSPECTION]: RemoteInspection = { keepsTraces: true, recordTimes: () => () => {} };
+ *   readonly [INSPECTION]: RemoteInspection = {
+ *     keepsTraces: true,
+ *     recordTimes: () => () => {},
+ *     watchItem: () => () => {},
+ *   };
  * }
  *
  * assertEquals(new MyQueue()[INSPECTION].keepsTraces, true);
@@ -29,6 +33,7 @@ export type { Duration } from "../base/duration.ts";
 export type { Counter, Gauge, Histogram, MetricsProvider, SettableGauge } from "../contracts/metrics.ts";
 export type { ReadyEntry } from "../contracts/discipline.ts";
 export type { GiveUpReason } from "../contracts/handler.ts";
+export type * from "../contracts/item_event.ts";
 export type * from "../contracts/queue_inspection.ts";
 export type * from "../contracts/throttle.ts";
 export type * from "../contracts/token_source.ts";

@@ -2,17 +2,21 @@ import type { Ending } from "../contracts/work_source.ts";
 import { Waiters } from "../structures/waiters.ts";
 import { GivenUpError } from "./given_up_error.ts";
 
+/** Ending of a hand-out of a key. `"kept"`: its item was added again as a retry, by hand. */
+export type HandOutEnding = Ending | { readonly kind: "kept" };
+
 /** Calls to `addAndWait` for a key. */
 interface AwaitedKey {
   /** Calls that are settled by the next hand-out that ends: it began, or will begin, after these calls. */
   current: Waiters<unknown>[];
   /** Calls that were made during the current hand-out. */
   next: Waiters<unknown>;
-  /**
-   * Ending of the current hand-out, or `"kept"` if its item was added again as a retry; `undefined` until it is known.
-   */
-  ending: Ending | "kept" | undefined;
+  /** Ending of the current hand-out; `undefined` until it is known. */
+  ending: HandOutEnding | undefined;
 }
+
+/** Receives the ends of the hand-outs of keys. */
+export type KeyEnds = Pick<AwaitedKeys, keyof AwaitedKeys>;
 
 /** Keys with pending calls to `addAndWait`. Nothing is kept for other keys. */
 export class AwaitedKeys {
@@ -30,12 +34,11 @@ export class AwaitedKeys {
       this.#keys.set(key, awaited);
     }
     if (isProcessing) return awaited.next.wait(signal);
-    if (awaited.current.length === 0) awaited.current.push(this.#waiters(key));
-    return awaited.current[0]!.wait(signal);
+    return (awaited.current[0] ??= this.#waiters(key)).wait(signal);
   }
 
   /** Notes how the current hand-out of a key ends. */
-  note(key: unknown, ending: Ending | "kept"): void {
+  note(key: unknown, ending: HandOutEnding): void {
     const awaited = this.#keys.get(key);
     if (awaited !== undefined) awaited.ending = ending;
   }
@@ -46,17 +49,16 @@ export class AwaitedKeys {
     if (awaited === undefined) return;
     const { ending, current, next } = awaited;
     awaited.ending = undefined;
+    awaited.current = [next];
     awaited.next = this.#waiters(key);
-    const kind = ending === undefined ? "done" : ending === "kept" ? ending : ending.kind;
+    const kind = ending?.kind ?? "done"; // by hand
     if (kind === "done" || kind === "succeeded" || kind === "requeueAfter") {
-      awaited.current = [next];
       const value = (ending as { readonly result?: unknown } | undefined)?.result;
       for (const waiters of current) waiters.serveAll(value);
     } else if (kind === "givenUp" && !isPending) {
       const { error, reason } = ending as Ending & { kind: "givenUp" };
-      awaited.current = [next];
       rejectAll(current, () => new GivenUpError(error, reason));
-    } else if (next.length > 0) current.push(next);
+    } else awaited.current = [...current, next];
     if (isPending) this.#tidy(key);
     else this.reject(key, failure);
   }
@@ -71,7 +73,7 @@ export class AwaitedKeys {
 
   /** Rejects all calls for keys for which `isPending` returns `false`. */
   rejectLost(isPending: (key: unknown) => boolean, failure: () => Error): void {
-    for (const key of [...this.#keys.keys()]) if (!isPending(key)) this.reject(key, failure);
+    for (const key of this.#keys.keys()) if (!isPending(key)) this.reject(key, failure);
   }
 
   #waiters(key: unknown): Waiters<unknown> {

@@ -31,7 +31,7 @@ import type {
   WorkSource,
 } from "../contracts/work_source.ts";
 import { NONE, type Records } from "../structures/records.ts";
-import { AwaitedKeys } from "./awaited_keys.ts";
+import { AwaitedKeys, type KeyEnds } from "./awaited_keys.ts";
 import { DelayedQueue } from "./delayed_queue.ts";
 import { FailedKeys } from "./failed_keys.ts";
 import { liveDuration } from "./live_duration.ts";
@@ -68,8 +68,8 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   readonly #holders = new Set<(news: HeldNews) => void>();
   /** Whether any hand-out was ever cancelled: if so, each attempt must check its hand-out. */
   #mayBeCancelled = false;
-  /** Keys whose results are awaited; `undefined` until one is. */
-  #awaited: AwaitedKeys | undefined = undefined;
+  /** Keys whose results are awaited, or that are watched; `undefined` until one is. */
+  ends: KeyEnds | undefined = undefined;
 
   constructor(limiter: RateLimiter<T>, options: RateLimitingQueueOptions<T>) {
     super(options);
@@ -116,7 +116,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     if (this.#limiter.next !== undefined && this.#limiter.countsFailures !== false) {
       record = this.failures.note(record, key, item, now + ms, delay !== NOT_COUNTED, undefined);
     }
-    if (this.positionIn(record) >= PROCESSING) this.#awaited?.note(key, "kept");
+    if (this.positionIn(record) >= PROCESSING) this.ends?.note(key, { kind: "kept" });
     this.retryAfter(record, key, item, ms, priority, false, now);
   }
 
@@ -145,40 +145,40 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     try {
       const priority = priorityOf(options, ["priority", "signal"]);
       const signal = signalOf(ADD, options && { signal: options.signal });
-      if (signal?.aborted) return Promise.reject(signal.reason);
+      if (signal?.aborted) throw signal.reason;
       if (this.ignoresAdds) throw shutDownError();
       const key = this.key(item);
       const isProcessing = this.positionIn(this.records.of(key)) >= PROCESSING;
       this.addNow(key, item, priority);
-      this.#awaited ??= new AwaitedKeys();
-      this.onEnd ??= (ended) => this.#awaited!.ended(ended, this.#isPending(ended), () => this.#lossOf());
-      this.attend();
-      return this.#awaited.wait(key, isProcessing, signal);
+      return this.watchEnds().wait(key, isProcessing, signal);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
+  /** Returns what is told of the ends of hand-outs, from this call on. */
+  watchEnds(): KeyEnds {
+    const lossOf = () => this.ignoresAdds ? shutDownError() : cancelledError();
+    this.onEnd ??= (key) => this.ends!.ended(key, this.#isPending(key), lossOf);
+    this.attend();
+    return this.ends ??= new AwaitedKeys();
+  }
+
   /** Reports whether a key will be handed out, or is processing. */
   #isPending(key: unknown): boolean {
     const record = this.records.of(key);
-    return record !== NONE && (this.positionIn(record) !== 0 || this.dueAtOf(record) !== undefined);
-  }
-
-  /** Returns the error for calls whose item will not be handed out again. */
-  #lossOf(): Error {
-    return this.ignoresAdds ? shutDownError() : cancelledError();
+    return this.positionIn(record) !== 0 || this.dueAtOf(record) !== undefined;
   }
 
   protected override lostDelayed(): void {
-    this.#awaited?.rejectLost((key) => this.#isPending(key), shutDownError);
+    this.ends?.rejectLost((key) => this.#isPending(key), shutDownError);
   }
 
   override cancelDelayed(item: T): boolean {
     const key = this.key(item);
     if (!this.endDelay(this.records.of(key))) return false;
     this.tellCancelled();
-    if (!this.#isPending(key)) this.#awaited?.reject(key, cancelledError);
+    if (!this.#isPending(key)) this.ends?.reject(key, cancelledError);
     return true;
   }
 
@@ -195,7 +195,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
       this.#tellHolders({ key, kind: "cancelled", reason: reason ?? cancelledError() });
     }
     this.forgetKey(key, item);
-    this.#awaited?.reject(key, () => cancelledError(reason));
+    this.ends?.reject(key, () => cancelledError(reason));
     return position;
   }
 
@@ -307,7 +307,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
 
   finish(attempt: SourceAttempt<T>, ending: Ending, report: Report<T>): void {
     const { lease } = attempt;
-    if (this.#awaited !== undefined && lease.position !== 0) this.#awaited.note(lease.key, ending);
+    if (this.ends !== undefined && lease.position !== 0) this.ends.note(lease.key, ending);
     switch (ending.kind) { // no `default` case: a kind without a case is a type error
       case "succeeded":
         break;

@@ -17,5 +17,6 @@
  * @module
  */
 
+export { ItemCallbacks } from "./item_callbacks.ts";
 export { NumberHeap } from "./number_heap.ts";
 export { RecordHeap } from "./record_heap.ts";

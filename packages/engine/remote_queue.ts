@@ -34,6 +34,7 @@ import {
   setInspection,
   withCode,
 } from "@workqueue/core/internal";
+import { ItemCallbacks } from "@workqueue/core/internal/structures";
 import { beginMeasuring, type TimesRecorder } from "@workqueue/core/metrics";
 import {
   type FailedEnding,
@@ -72,6 +73,7 @@ import type {
 import { ErrorLog } from "./error_log.ts";
 import { lineOf } from "./error_text.ts";
 import { GivenUpItems, retentionOf } from "./given_up.ts";
+import { endEventOf } from "./item_event.ts";
 import { Items } from "./items.ts";
 import { handled, HeldLease, type LeaseEvents } from "./lease.ts";
 import { MEASURED, type Measured } from "./measured.ts";
@@ -173,6 +175,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   readonly #errors: ErrorLog;
   readonly #provider: MetricsProvider | undefined;
   readonly #times = new ProcessTimes<HeldLease<T>>();
+  readonly #watched = new ItemCallbacks(() => systemClock.now());
   readonly #metrics: ProcessMetrics | undefined;
   readonly #process: string = crypto.randomUUID();
   readonly #dispatcher: Dispatch<T>;
@@ -366,7 +369,10 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       const abort = () => end(() => reject(signal!.reason));
       const want = {
         request: () => ({ count: 1 }),
-        accept: ([lease]: readonly HeldLease<T>[]) => end(() => resolve(lease!)),
+        accept: ([lease]: readonly HeldLease<T>[]) => {
+          this.#tellStarted(lease!);
+          end(() => resolve(lease!));
+        },
         end: () => end(() => resolve(SHUTDOWN)),
       };
       signal?.addEventListener("abort", abort, { once: true });
@@ -494,7 +500,10 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       throttleName: () => this.#throttleName,
       sharedThrottle: (throttle) => this.#sharedThrottle(throttle),
       metrics: this.#provider,
-      noteStart: (lease) => this.#noteStart(lease),
+      noteStart: (lease) => {
+        this.#noteStart(lease);
+        this.#tellStarted(lease);
+      },
       pause: (key, scope, ms) => this.#pause(key, scope, ms),
       isOver: () => this.#isShutDown,
       onShutDown: (callback) => this.onShutDown(callback),
@@ -540,7 +549,11 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   }
 
   get [INSPECTION](): RemoteInspection {
-    return { keepsTraces: true, recordTimes: (recorder) => this.#recordTimes(recorder) };
+    return {
+      keepsTraces: true,
+      recordTimes: (recorder) => this.#recordTimes(recorder),
+      watchItem: (item, callback) => this.#watched.add(this.#items.keyOf("watch item", item as T), callback),
+    };
   }
 
   // Inspecting a queue object shows only local state and makes no call to the engine.
@@ -642,6 +655,10 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     if (this.#engine.limiter.needsStart) lease.startedAt = systemClock.now();
   }
 
+  #tellStarted({ key, attempt }: HeldLease<T>): void {
+    if (this.#watched.size > 0) this.#watched.tell(key, { state: "started", attempt });
+  }
+
   /**
    * Reports an item that this process can't read, and creates a lease without an item. The item is retried after the
    * limiter's delay, because another process may be able to read it.
@@ -665,6 +682,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   #reportGivenUp({ key, payload, attempts }: GivenUpKey): void {
     const error = errorOfStalls(key);
     this.#errors.write(error);
+    this.#watched.tell(key, { state: "givenUp", attempt: attempts, error, reason: "stalled" });
     const [callback] = this.#givenUpCallbacks;
     if (callback === undefined) return;
     try {
@@ -684,6 +702,11 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     try {
       for (;;) {
         const answer = await this.#dispatcher.finish(lease, finish);
+        if ((answer === true || answer === "cancelled") && this.#watched.has(lease.key)) {
+          const applied = answer === true ? instead ?? ending : answer;
+          const event = endEventOf(lease.attempt, applied, finish);
+          if (event !== undefined) this.#watched.tell(lease.key, event);
+        }
         if (answer === "cancelled") return { kind: answer };
         if (typeof answer === "boolean") {
           if (answer && IS_RETRY[(instead ?? ending).kind]) this.#metrics?.retried();
