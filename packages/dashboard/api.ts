@@ -10,7 +10,7 @@ import type { GiveUpReason } from "@workqueue/core";
 export type Verdict = "stuck" | "failing" | "paused" | "busy" | "healthy" | "unknown";
 
 /** Name of a control of a queue. */
-export type Control = "pause" | "concurrency" | "throttle" | "retry" | "takeBack";
+export type Control = "pause" | "concurrency" | "throttle" | "retry" | "takeBack" | "cancel";
 
 /** Response to `GET api/state`, and data of each `state` event from `GET api/events`. */
 export interface State {
@@ -522,6 +522,7 @@ export interface ThrottleRow extends ThrottleNode {
  * | `resume-group` | `{ "group": "…" }`: ends a pause of the group now |
  * | `retry` | a selection: selected delayed items, and retries that wait for the retry budget, become ready |
  * | `take-back` | a selection: selected delayed items are removed and not retried |
+ * | `cancel` | `{ "key": "…" }`: the running or delayed item with this text is cancelled |
  * | `redrive` | `key`, `error` or `search`: selected given-up items are added again, at most `rate` a second if given |
  * | `stop-redrive` | `{}`: ends the redrive; items that it did not add are still given up |
  * | `discard` | `key`, `error` or `search`: selected given-up items are forgotten |
@@ -558,8 +559,8 @@ export interface ControlResult {
    */
   readonly matched?: { readonly failing: number; readonly others: number };
   /**
-   * For `retry`, `take-back` and `discard`, the number of items on which the action was carried out. For `redrive`, the
-   * number of items that were added at once.
+   * For `retry`, `take-back`, `cancel` and `discard`, the number of items on which the action was carried out. For
+   * `redrive`, the number of items that were added at once.
    */
   readonly done?: number;
   /**

@@ -44,6 +44,8 @@ export interface RemoteQueueLike<T> {
   snapshot(options?: { limit?: number }): Promise<RemoteQueueSnapshotLike<T>>;
   /** Removes a delayed item. Resolves with `false` if the item was not delayed. */
   cancelDelayed(item: T): Promise<boolean>;
+  /** Cancels the work on an item. Resolves with the state in which the item was; `undefined` if it was in none. */
+  cancel?(item: T): Promise<string | undefined>;
   /** Forgets the failures of an item. */
   forget(item: T): Promise<void>;
   /** Makes a delayed item ready. Resolves with `false` if the item was not delayed. */
@@ -101,7 +103,9 @@ export interface DashboardQueue<T> {
    * @default the item if it is a string; otherwise the item's key, as JSON unless the key is a string
    */
   readonly keyText?: ((item: T) => string) | undefined;
-  /** Called with each item that a user takes back on the dashboard. No other callback reports these items. */
+  /**
+   * Called with each item that a user takes back or cancels on the dashboard. No other callback reports these items.
+   */
   readonly onTakeBack?: ((item: T) => void) | undefined;
 }
 

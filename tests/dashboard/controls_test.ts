@@ -179,6 +179,43 @@ Deno.test("controls: take back cancels delayed items, with their failures", asyn
   ]);
 });
 
+Deno.test("controls: cancel takes a delayed item out, and aborts a running one", async () => {
+  const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 1, maxDelay: 1 }));
+  const told: string[] = [];
+  const failed: unknown[] = [];
+  await using pool = runWorkers(queue, (_item, { signal }) => {
+    return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  }, { onError: (error) => failed.push(error) });
+  using asked = new Asked({ queues: { images: { queue, pool, onTakeBack: (item: string) => told.push(item) } } });
+  const cancel = (key: string) => asked.post("api/queues/images/cancel", { key });
+  queue.add("running");
+  queue.addAfter("delayed", "1h");
+  await flush();
+  assertEquals(await cancel("delayed"), [200, '"delayed" is cancelled, and will not run unless added again.']);
+  const aborted = `"running" is cancelled: its handler's signal is aborted, and it is not retried.`;
+  assertEquals(await cancel("running"), [200, aborted]);
+  await flush();
+  assertEquals(await cancel("running"), [200, '"running" is neither running nor delayed: nothing was done.']);
+  assertEquals([queue.delayed, queue.processing, failed, told], [0, 0, [], ["delayed", "running"]]);
+});
+
+Deno.test("controls: cancel does nothing if several running or delayed items have the text", async () => {
+  const queue = createRateLimitingQueue<{ id: number; name: string }>(createDefaultItemLimiter(), {
+    keyOf: ({ id }) => id,
+  });
+  using asked = new Asked({ queues: { images: { queue, keyText: ({ name }: { name: string }) => name } } });
+  queue.add({ id: 1, name: "a" });
+  queue.tryGet();
+  queue.addAfter({ id: 1, name: "a" }, "1h");
+  queue.addAfter({ id: 2, name: "b" }, "1h");
+  queue.addAfter({ id: 3, name: "b" }, "1h");
+  const cancel = (key: string) => asked.post("api/queues/images/cancel", { key });
+  const message = "Nothing was done: 2 items have this text. Use 'keyText' to tell them apart.";
+  assertEquals(await cancel("b"), [422, message]);
+  assertEquals([(await cancel("a"))[0], queue.delayed], [200, 2]);
+  queue.shutDown();
+});
+
 for (const action of ["retry", "take-back"] as const) {
   Deno.test(`controls: ${action} of many items lets timers run`, async () => {
     const queue = createRateLimitingQueue<{ id: number }>(createDefaultItemLimiter());
@@ -235,7 +272,7 @@ Deno.test("controls: an unsupported act is shown with its reason, and refused wi
   await using pool = runWorkers(queue, () => {}, { throttle });
   using asked = new Asked({ queues: { alone: { queue }, foreign: { queue, pool } } });
   const { can, cannot } = await asked.details("alone");
-  assertEquals(can, ["retry", "takeBack"]);
+  assertEquals(can, ["retry", "takeBack", "cancel"]);
   assertEquals(cannot, {
     pause: "Pausing requires the queue's pool, which the dashboard was not given.",
     concurrency: "The dashboard was not given this queue's pool.",
@@ -289,6 +326,7 @@ const refused: [path: string, body: unknown, status: number, error: RegExp][] = 
   ["images/retry", { failing: false }, 422, /'failing' must be true, got false/],
   ["images/retry", { failing: true, key: "a" }, 422, /both 'key' and 'failing'/],
   ["images/retry", { errors: "no" }, 422, /the body has an unknown member "errors"; did you mean "error"\?/],
+  ["images/cancel", {}, 422, /the body must have 'key'$/],
   ["images/take-back", { error: ["no"] }, 422, /'error' must be a string of at most 10,000 characters/],
   ["images/take-back", { failing: true, preview: 1 }, 422, /'preview' must be true or false, got 1/],
   ["images/retry", { key: "a", search: "b" }, 422, /both 'key' and 'search'/],

@@ -44,7 +44,7 @@ Deno.test("events: the state is sent at once and then every second, and includes
   assertEquals(queues.map(({ name, counts }) => [name, counts.ready]), [["images", 3], ["others", 0]]);
   const [, queueEvent] = await details.take();
   assertEquals(queueEvent!.data.readyItems, [{ key: "b1", priority: 0 }]);
-  assertEquals(queueEvent!.data.can, ["retry", "takeBack"]);
+  assertEquals(queueEvent!.data.can, ["retry", "takeBack", "cancel"]);
 
   await pass(time, 5000);
   assertEquals([(await names(state)).length, (await names(details)).length], [5, 10]);

@@ -4,6 +4,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { loadConfig, runWorkers, TerminalError } from "@workqueue/core";
 import type { RemoteLease } from "@workqueue/engine";
 import { DatabaseSync } from "node:sqlite";
+import { setImmediate } from "node:timers/promises";
 import type { RemotePlace } from "../contracts/remote_place.ts";
 import { onRedis } from "../redis/place.ts";
 import { uniqueName } from "../redis/unique_name.ts";
@@ -50,7 +51,7 @@ for (const test of [onRedis, inFile]) {
       assertEquals(delayedItems.map(({ key }) => key), ["tenant-7/bad"]);
       assertEquals(readyItems.map(({ key }) => key), ["tenant-7/3", "tenant-8/4"]);
       assertEquals(groups, [{ name: "tenant-7", count: 1 }, { name: "tenant-8", count: 1 }]);
-      assertEquals(can, ["pause", "concurrency", "retry", "takeBack"]);
+      assertEquals(can, ["pause", "concurrency", "retry", "takeBack", "cancel"]);
     },
   );
 
@@ -145,6 +146,30 @@ for (const test of [onRedis, inFile]) {
     assertEquals((await post("take-back", { key: "c/1" }))[0], 200);
     const { ready, delayed } = await other.counts();
     assertEquals([ready, delayed], [2, 0]);
+  });
+
+  test("dashboard: a delayed item, and one that another process works on, are cancelled", async (place) => {
+    const name = uniqueName("images");
+    await using queue = place.open({ name, limiter });
+    await using other = place.open({ name, limiter });
+    const reasons: unknown[] = [];
+    await using _pool = runWorkers(other, (_item, { signal }) => {
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => {
+          reasons.push(String(signal.reason));
+          reject(signal.reason);
+        });
+      });
+    });
+    using asked = new Asked({ queues: { images: { queue } } });
+    const cancel = (key: string) => asked.post("api/queues/images/cancel", { key });
+    await queue.addAfter("b", "1h");
+    await queue.add("a");
+    while ((await queue.counts()).processing === 0) await setImmediate();
+    assertEquals(await cancel("b"), [200, '"b" is cancelled, and will not run unless added again.']);
+    assertMatch((await cancel("a"))[1], /^"a" is cancelled: its handler's signal is aborted/);
+    await queue.whenIdle();
+    assertEquals([reasons, (await queue.givenUp()).total], [["Error: The item was cancelled"], 0]);
   });
 
   test("dashboard: a queue of objects is shown by their keys", async (place) => {

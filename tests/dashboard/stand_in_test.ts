@@ -118,7 +118,11 @@ Deno.test("shared queue: one call returns the state of all processes", async () 
   assertEquals(details.givenUpFor, { stalled: 1 });
   assertEquals(details.throttle, { rate: 10, burst: 5, tokens: null, resumesInMs: 0 });
   assertEquals(details.can, ["pause", "retry", "takeBack"]);
-  assertEquals(Object.keys(details.cannot), ["concurrency", "throttle"]);
+  assertEquals(Object.keys(details.cannot), ["concurrency", "throttle", "cancel"]);
+  assertEquals(await asked.post("api/queues/shown/cancel", { key: "d/1" }), [
+    422,
+    "The queue has no method 'cancel'.",
+  ]);
   assertEquals(new Set(calls), new Set(["snapshot 0", "snapshot 200", "snapshot 1000"]));
 });
 

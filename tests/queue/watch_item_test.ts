@@ -87,6 +87,19 @@ Deno.test("a watch tells of an item that is given up, and of one that is added a
   ]);
 });
 
+Deno.test("a watch tells that an item that failed and was added again meanwhile is ready at once", async () => {
+  const { queue, clock } = queueWith();
+  const { list } = eventsOf(queue, "a");
+  const pool = runWorkers(queue, (item) => {
+    queue.add(item);
+    pool.pause();
+    throw new Error("failed");
+  }, { clock, onError() {} });
+  queue.add("a");
+  await flush();
+  assertEquals(list, [["ready"], ["started", 1], ["failed", 1, "failed", 0], ["ready"]]);
+});
+
 Deno.test("a watch tells of outcomes that a handler asks for", async () => {
   const { queue, clock } = queueWith();
   const { list } = eventsOf(queue, "a");
@@ -138,6 +151,17 @@ Deno.test("a watch tells of a cancel of a ready, a delayed and a running item on
   await flush();
   const cancelled = ["cancelled", "WQ_CANCELLED"];
   assertEquals(list, [["ready"], cancelled, cancelled, ["ready"], ["started", 1], cancelled]);
+});
+
+Deno.test("a watch tells of a cancel once, although the consumer that has the item ends the work later", async () => {
+  const { queue } = queueWith();
+  const { list } = eventsOf(queue, "a");
+  queue.add("a");
+  const lease = take(queue);
+  queue.cancel("a");
+  lease[Symbol.dispose]();
+  await flush();
+  assertEquals(list, [["ready"], ["started", 1], ["cancelled", "WQ_CANCELLED"]]);
 });
 
 Deno.test("a watch tells of a shutdown that drops the item, unless the item was done before", async () => {

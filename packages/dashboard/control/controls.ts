@@ -5,6 +5,7 @@ import { Refusal } from "../http/answers.ts";
 import type { WatchedQueue } from "../watch/watched_queue.ts";
 import { readBody } from "./bodies.ts";
 import { retry, takeBack } from "./bulk.ts";
+import { cancel, NO_CANCEL } from "./cancel.ts";
 import { discard, redrive, stopRedrive } from "./given_up.ts";
 import { throttleActions, whyNotSteered } from "./throttle_controls.ts";
 
@@ -18,6 +19,7 @@ export function controlsOf(
     throttle: whyNotSteered(steeredThrottle),
     retry: source.cannotRetry,
     takeBack: undefined,
+    cancel: source.cancel === undefined ? NO_CANCEL : undefined,
   };
   const can: Control[] = [];
   const cannot: Partial<Record<Control, string>> = {};
@@ -48,6 +50,7 @@ export const actions: Readonly<Record<string, Action>> = {
   "resume-group": resumeGroup,
   retry,
   "take-back": takeBack,
+  cancel,
   redrive,
   "stop-redrive": stopRedrive,
   discard,

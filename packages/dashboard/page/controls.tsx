@@ -11,6 +11,7 @@ const NAMES: Readonly<Record<Control, string>> = {
   throttle: "Throttle",
   retry: "Retry now",
   takeBack: "Take back",
+  cancel: "Cancel",
 };
 
 /** Controls that a queue supports, and the reasons why it doesn't support the other controls. */

@@ -22,6 +22,7 @@ export function ItemLists({ queue, search, now, onSearch }: {
   const isAll = search === "";
   const empty = (text: string) => (isAll ? text : `${text.slice(0, -1)} with “${visible(search)}”.`);
   const steering = useSteering();
+  const canCancel = steering !== undefined && queue.can.includes("cancel");
   const actions = steering && ((key: string) => <ItemActions queue={queue} item={key} steering={steering} />);
   const decider = (item: FailingItem) => item.decidedBy === null ? "" : nameOf(item.decidedBy, queue.limiter);
   const hasPriorities = [...queue.delayedItems, ...queue.readyItems].some(({ priority }) => priority !== 0);
@@ -92,6 +93,7 @@ export function ItemLists({ queue, search, now, onSearch }: {
                 duration(item.for),
             },
           ]}
+          actions={canCancel && (({ key }) => <CancelButton queue={queue} item={key} steering={steering} />)}
         />
         <ItemTable
           id="delayed"
@@ -123,10 +125,16 @@ function Abandoned({ ms }: { ms: number | undefined }): JSX.Element | null {
   return ms === undefined ? null : <strong class="bad">abandoned, timed out {duration(ms)} ago</strong>;
 }
 
+/** Item on which a user acts. */
+interface Acting {
+  queue: QueueDetails;
+  /** Text of the item. */
+  item: string;
+  steering: Steering;
+}
+
 /** Buttons for a delayed item. */
-function ItemActions(
-  { queue, item, steering }: { queue: QueueDetails; item: string; steering: Steering },
-): JSX.Element {
+function ItemActions({ queue, item, steering }: Acting): JSX.Element {
   const path = `api/queues/${encodeURIComponent(queue.name)}`;
   const shown = shownName(item).slice(0, 100);
   return (
@@ -140,23 +148,31 @@ function ItemActions(
           Retry now
         </button>
       )}
-      {queue.can.includes("takeBack") && (
-        <button
-          type="button"
-          aria-label={`Take back… ${shown}`}
-          onClick={() =>
-            steering.ask({
-              title: "Take back 1 item?",
-              text: `${shown} will not run unless it is added again. This cannot be undone.`,
-              action: "Take back 1 item",
-              path: `${path}/take-back`,
-              body: { key: item },
-            })}
-        >
-          Take back…
-        </button>
-      )}
+      <CancelButton queue={queue} item={item} steering={steering} />
     </>
+  );
+}
+
+/** Button that cancels a running or delayed item, after asking. */
+function CancelButton({ queue, item, steering }: Acting): JSX.Element | null {
+  if (!queue.can.includes("cancel")) return null;
+  const shown = shownName(item).slice(0, 100);
+  return (
+    <button
+      type="button"
+      aria-label={`Cancel… ${shown}`}
+      onClick={() =>
+        steering.ask({
+          title: "Cancel 1 item?",
+          text: `${shown} will not run unless it is added again. If it is running, its handler's signal aborts. ` +
+            "This cannot be undone.",
+          action: "Cancel 1 item",
+          path: `api/queues/${encodeURIComponent(queue.name)}/cancel`,
+          body: { key: item },
+        })}
+    >
+      Cancel…
+    </button>
   );
 }
 

@@ -177,6 +177,11 @@ export class MemorySource implements Source {
     return true;
   }
 
+  get cancel(): Source["cancel"] {
+    const queue = this.#queue;
+    return hasMethods(queue, "cancel") ? (item) => queue.cancel(item) : undefined;
+  }
+
   get groups(): Source["groups"] {
     const groups = this.#inspection?.groups;
     if (groups === undefined) return undefined;

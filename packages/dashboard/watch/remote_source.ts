@@ -168,6 +168,11 @@ export class RemoteSource implements Source {
     await this.#queue.forget(item);
     return true;
   }
+
+  get cancel(): Source["cancel"] {
+    const queue = this.#queue;
+    return hasMethods(queue, "cancel") ? (item) => queue.cancel!(item) : undefined;
+  }
 }
 
 /**

@@ -153,6 +153,8 @@ export interface Source extends Partial<Disposable> {
   retry(item: DelayedLook): boolean | Promise<boolean>;
   /** Removes a delayed item and forgets its failures. Returns `false` if the item was not delayed. */
   takeBack(item: DelayedLook): boolean | Promise<boolean>;
+  /** Cancels an item. Returns the state in which it was; `undefined` if it was in none. Missing if not possible. */
+  readonly cancel?: ((item: unknown) => string | undefined | Promise<string | undefined>) | undefined;
   readonly pausing: Can<Pausing>;
   /** Groups of the items; `undefined` if items have none, or none that can be paused. */
   readonly groups?: GroupList | undefined;

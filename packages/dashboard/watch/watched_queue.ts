@@ -19,7 +19,15 @@ import { Searches } from "./searches.ts";
 import { inSlices, type Steps } from "./slices.ts";
 import { Pauses } from "./pauses.ts";
 import { containing, matcherOf, type Selection } from "./selection.ts";
-import type { Can, DelayedLook, GroupList, Look, LookFailing, Source } from "./source.ts";
+import {
+  type Can,
+  type DelayedLook,
+  type GroupList,
+  type Look,
+  type LookFailing,
+  MAX_LISTED,
+  type Source,
+} from "./source.ts";
 import { type SteeredThrottle, Throttles } from "./throttles.ts";
 import { waitFor } from "./timer.ts";
 import { errorText, isWhole, keyTexts, thrownText } from "./texts.ts";
@@ -142,6 +150,13 @@ export class WatchedQueue implements Disposable {
     };
     const isTaken = this.source.takeBack(delayed);
     return typeof isTaken === "boolean" ? tell(isTaken) : isTaken.then(tell);
+  }
+
+  /** Cancels an item and calls `onTakeBack`. Returns the state in which the item was; `undefined` if it was in none. */
+  async cancel(item: unknown): Promise<string | undefined> {
+    const from = await this.source.cancel!(item);
+    if (from !== undefined) this.#onTakeBack?.(item);
+    return from;
   }
 
   /** Discards the limits. Called after a change to the config, because the limits are then outdated. */
@@ -424,6 +439,15 @@ export class WatchedQueue implements Disposable {
     const { items, more } = await this.source.delayedItems();
     const blocked = withBlocked ? this.source.blockedRetries?.() ?? [] : [];
     return { ...await inSlices(this.#select([blocked, items], this.#matcher(selection))), more };
+  }
+
+  /** Returns the running and delayed items that have a text, one for each key. */
+  async itemsWith(text: string): Promise<{ readonly item: unknown }[]> {
+    if (this.#hasTexts && isWhole(text)) return [{ item: text }];
+    const { runningItems } = await this.source.look(MAX_LISTED);
+    const running = runningItems.filter(({ item }) => this.textOf(item) === text);
+    const { items } = await this.select({ key: text });
+    return [...new Map([...running, ...items].map((found) => [this.source.keyOf(found.item), found])).values()];
   }
 
   *#select(

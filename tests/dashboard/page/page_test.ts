@@ -105,6 +105,7 @@ browserTest("page: failing items are shown with error, attempt, due time, and th
   assertEquals(await visitor.section("Running items").locator("tbody tr").first().locator("td").allInnerTexts(), [
     "1",
     "220 ms",
+    "Cancel…",
   ]);
   await visitor.sees("10 a second, 100 at once, 61 tokens left.");
   await visitor.sees("base 5 ms, max 16.7 min");
@@ -286,7 +287,7 @@ browserTest("page: a viewer without control sees no controls", async () => {
   await visitor.sees("You have read-only access.");
   await visitor.section("Failing items").waitFor();
   assertEquals(await visitor.section("Controls").count(), 0);
-  assertEquals(await visitor.button(/^(Retry|Take back|Set|Pause|Resume|Preview reload)/).count(), 0);
+  assertEquals(await visitor.button(/^(Retry|Take back|Cancel|Set|Pause|Resume|Preview reload)/).count(), 0);
 });
 
 browserTest("page: each control sends its request, and the result is shown", async () => {
@@ -430,6 +431,21 @@ browserTest("page: errors are grouped, and a group can be shown, retried or take
   await visitor.sees("Matches among the delayed items: 0");
   assertEquals(await visitor.page.getByLabel("Search by key or error").inputValue(), message);
   assertEquals(server.searches.at(-1), message);
+});
+
+browserTest("page: a running item is cancelled, after a question", async () => {
+  await using server = new FakeServer([outage()]);
+  await using visitor = await visit(`${server.url}#/queues/invoices`);
+  const running = visitor.section("Running items");
+  const button = running.getByRole("button", { name: /^Cancel… / }).first();
+  const key = (await button.getAttribute("aria-label"))!.replace("Cancel… ", "");
+  await button.click();
+  const dialog = visitor.page.getByRole("dialog", { name: "Cancel 1 item?" });
+  await visitor.sees(`${key} will not run unless it is added again.`, dialog);
+  assertEquals([server.posted, await visitor.offences()], [[], []]);
+  await dialog.getByRole("button", { name: "Cancel 1 item" }).click();
+  await visitor.result().filter({ hasText: "Did" }).waitFor();
+  assertEquals(server.posted.map(({ path, body }) => [path, body]), [["api/queues/invoices/cancel", { key }]]);
 });
 
 browserTest("page: an abandoned handler is marked, with the time since its timeout", async () => {

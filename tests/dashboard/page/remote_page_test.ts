@@ -46,9 +46,9 @@ if (hasChromium) {
       await failing.getByRole("row").filter({ hasText: "bad/2" }).getByText("2", { exact: true }).waitFor();
       assertEquals(taken.length, 3);
 
-      await failing.getByRole("button", { name: "Take back… bad/1" }).click();
-      await visitor.page.getByRole("dialog").getByRole("button", { name: "Take back 1 item" }).click();
-      await visitor.sees("1 item is taken back", visitor.result());
+      await failing.getByRole("button", { name: "Cancel… bad/1" }).click();
+      await visitor.page.getByRole("dialog").getByRole("button", { name: "Cancel 1 item" }).click();
+      await visitor.sees('"bad/1" is cancelled', visitor.result());
       assertEquals((await shown.snapshot()).delayedItems.map(({ item }) => item), ["bad/2"]);
     });
 

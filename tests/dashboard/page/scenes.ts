@@ -99,7 +99,7 @@ export function queueOf(name: string, said: Partial<QueueDetails> = {}): QueueDe
         },
       ],
     },
-    can: ["pause", "concurrency", "throttle", "retry", "takeBack"],
+    can: ["pause", "concurrency", "throttle", "retry", "takeBack", "cancel"],
     cannot: {},
     ...said,
     history,
@@ -203,7 +203,7 @@ export function hotTenant(): QueueDetails {
       (_, i) => ({ key: `${i % 9 === 4 ? "globex" : "acme"}/img-${90_000 + i}.png`, priority: i % 2 }),
     ),
     throttle: null,
-    can: ["pause", "retry", "takeBack"],
+    can: ["pause", "retry", "takeBack", "cancel"],
     cannot: {
       concurrency: "The pools of other processes are theirs to set.",
       throttle: "The pools of other processes are theirs to set.",
