@@ -9,6 +9,7 @@ export type ErrorCode =
   | "WQ_GIVEN_UP"
   | "WQ_LEASE_LOST"
   | "WQ_LIMITER"
+  | "WQ_RESULT"
   | "WQ_SHUT_DOWN"
   | "WQ_VERSION";
 
@@ -23,6 +24,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   WQ_GIVEN_UP: "An item whose result was awaited was given up.",
   WQ_LEASE_LOST: "The lease on an item, or that of a leader, was lost, so other processes may do the work.",
   WQ_LIMITER: "One of a limiter's functions, such as `when`, returned an unusable value.",
+  WQ_RESULT: "A handler returned a result that its queue can't store for other processes.",
   WQ_SHUT_DOWN: "The result of an item was awaited, and the queue is shut down or dropped the item.",
   WQ_VERSION: "A package was loaded with a version of `@workqueue/core` other than its own.",
 };

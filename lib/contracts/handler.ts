@@ -60,7 +60,7 @@ export interface HandlerContext {
   /**
    * Reports whether the item has been added again since it was handed out. A handler whose item was added again can
    * stop early, because the item will be handed out again. The function can be destructured (`{ addedAgain }` as the
-   * handler's parameter). Always returns `false` with a queue on Redis.
+   * handler's parameter). In a file and on Redis, an add of another process is known a moment later.
    */
   readonly addedAgain: () => boolean;
   /**

@@ -80,8 +80,7 @@ export interface WorkerOptions<T = unknown> {
    *
    * - `"again"`: the item becomes ready once the handler has ended;
    * - `"abort"`: in addition, the handler's signal aborts with an `AddedAgainError`, because the attempt works on old
-   *   state. If the handler fails after that, with whatever error, the failure counts nowhere. Queues in a file and on
-   *   Redis refuse this value.
+   *   state. If the handler fails after that, with whatever error, the failure counts nowhere.
    *
    * @default {"again"}
    */

@@ -101,6 +101,15 @@ export interface RemoteQueueOptions<T = string> {
    */
   callTimeout?: Duration | undefined;
   /**
+   * Whether results of handlers are stored, so that {@linkcode RemoteQueue.addAndWait} resolves with them in whatever
+   * process. A result must have a JSON form of at most 64 kB. Only awaited results are stored, until the process that
+   * awaits them has received them, and for no longer than `keepFor` (from 100 ms to one day). The option of the process
+   * that runs the handler applies.
+   *
+   * @default {none}
+   */
+  results?: { readonly keepFor: Duration } | undefined;
+  /**
    * Returns the key of an item. Items with the same key are treated as one item, and the newest version is handed out.
    * Items are stored as JSON. All processes of a queue must use the same `keyOf`, or all of them must omit it. Without
    * `keyOf`, items must be strings, and each item is its own key.
@@ -151,6 +160,12 @@ export interface RemoteAddOptions extends AddOptions {
   trace?: string | undefined;
 }
 
+/** Options of {@linkcode RemoteQueue.addAndWait}. */
+export interface RemoteAddAndWaitOptions extends RemoteAddOptions {
+  /** Ends the waiting, but not the work. */
+  signal?: AbortSignal | undefined;
+}
+
 /** Result of {@linkcode RemoteQueue.addAll}. If a call was repeated because its reply was lost, `added` is too low. */
 export interface RemoteAddAllResult {
   /** Number of items that the queue did not have. */
@@ -196,8 +211,10 @@ export interface RemoteAddAllOptions<T> {
  * - an `Error` if this queue object was shut down (see {@linkcode RemoteQueue.shutDown}).
  *
  * @typeParam T The type of the items.
+ * @typeParam R The type of the results, which handlers return.
  */
-export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposable, SourcedQueue<T>, GivenUpQueue<T> {
+export interface RemoteQueue<T = string, R = unknown>
+  extends AsyncIterable<T>, AsyncDisposable, SourcedQueue<T>, GivenUpQueue<T> {
   /** Name of the queue. */
   readonly name: string;
 
@@ -221,6 +238,38 @@ export interface RemoteQueue<T = string> extends AsyncIterable<T>, AsyncDisposab
    * the wrong type, or if `trace` is not a traceparent.
    */
   add(item: T, options?: RemoteAddOptions): Promise<void>;
+
+  /**
+   * Adds the item, and waits until it is done, in whatever process: the promise resolves after the first attempt that
+   * began after this call and succeeded. If the queue of the process that made this attempt has the option `results`,
+   * the promise resolves with the value that the handler returned; otherwise with `undefined`. Calls whose adds are
+   * folded into one attempt get the same result. Failed attempts are retried as always, and the call keeps waiting. A
+   * process that dies during the attempt ends nothing: the call gets the result of the next attempt.
+   *
+   * - If the handler returns `requeue`, the call keeps waiting. If it returns `requeueAfter`, or if the item was taken
+   *   with `get`, the promise resolves to `undefined`.
+   * - If the item is given up, the promise rejects with a `GivenUpError`, unless the item was added again meanwhile.
+   *   Its `cause` is the error's name and message as text.
+   * - After `cancel`, or after `cancelDelayed` if the item has no other pending work, the promise rejects with the code
+   *   `WQ_CANCELLED`.
+   * - If this queue object is shut down, and closes before the item is done, the promise rejects with the code
+   *   `WQ_SHUT_DOWN`. The item stays in the queue.
+   * - If the result can't be stored, the promise rejects with the code `WQ_RESULT`. The item is done.
+   * - If this process was stopped for more than a minute, or the engine has lost the data of the queue, the promise may
+   *   reject with the code `WQ_DATA_LOST`: the outcome is then not known.
+   *
+   * @param item The item.
+   * @param options The item's priority, the span that adds it, and a `signal` that ends the waiting, but not the work.
+   * @returns The result. Nothing is kept for items that nobody awaits.
+   * @throws {Error} (as a rejection) With code `WQ_CONNECTION`, if the engine is unreachable for longer than
+   * `callTimeout` when the item is added.
+   * @throws {RangeError} (as a rejection) If `priority` is `NaN` or infinite.
+   * @throws {TypeError} (as a rejection) If the item has no valid key or no JSON form, or if an option is unknown or
+   * has the wrong type.
+   * @throws The signal's reason (as a rejection), if the signal aborts first. If it has aborted before the call, the
+   * item is not added.
+   */
+  addAndWait(item: T, options?: RemoteAddAndWaitOptions): Promise<R>;
 
   /**
    * Adds items in order, in calls of up to 200 items. Other programs may change the queue between these calls. If one

@@ -65,6 +65,8 @@ export interface Dispatch<T> {
   finish(lease: HeldLease<T>, finish: Finish): Promise<FinishAnswer>;
   /** Aborts the running attempts of pools, because others may have got their permits. */
   losePermits(): void;
+  /** Tells leases from now on when their items are added again. */
+  tellAdds(): void;
   /** Stops taking keys. Hands back leases that arrived and were not accepted. */
   close(): void;
   /** Tells the engine that this process takes no more keys. Must be called after `close`, when no work is left. */
@@ -220,6 +222,10 @@ export class Dispatcher<T> implements Dispatch<T> {
     this.#leases.losePermits();
   }
 
+  tellAdds(): void {
+    this.#leases.tellAdds();
+  }
+
   finish(lease: HeldLease<T>, finish: Finish): Promise<FinishAnswer> {
     const next = this.#working.end(lease);
     if (next?.isLost) next.giveBack();
@@ -342,6 +348,7 @@ export class Dispatcher<T> implements Dispatch<T> {
       known: this.#leases.countWithout([...this.#sent].map(({ lease }) => lease)),
       wanted,
       isBusyElsewhere: wanted > 0 && this.#limits?.isBusyElsewhere() === true,
+      tellsAdds: this.#leases.tellsAdds,
       throttle,
       finishes: finishes.map(({ finish }) => finish),
     });

@@ -21,6 +21,8 @@ export interface EngineSettings {
   readonly folds: boolean;
   /** Whether items are stored as JSON in addition to their keys, as in a queue with `keyOf`. */
   readonly hasItems: boolean;
+  /** Milliseconds for which the outcomes of waits are kept. One minute by default. */
+  readonly keepOutcomesFor?: number | undefined;
 }
 
 /** Limiter of a queue in the form in which its engine uses it. */
@@ -113,6 +115,8 @@ export interface Finish {
   readonly maxRetries?: number | undefined;
   /** Priority of `requeueAfter` or `retry`. By default, the key keeps its priority. */
   readonly priority?: number | undefined;
+  /** Outcome of the waits for the key, for `succeeded`. By default, they end without a result. */
+  readonly result?: string | undefined;
 }
 
 /**
@@ -151,6 +155,11 @@ export interface TurnRequest {
   readonly wanted: number;
   /** Whether the process works on keys of other partitions. If so, no suspect is handed out. False by default. */
   readonly isBusyElsewhere?: boolean;
+  /**
+   * Whether the owner wants to be told when keys that it has are added: it is then told to renew its lease. Adds that
+   * are retries, or that come from the end of a delay, are not told. False by default; once true, it stays true.
+   */
+  readonly tellsAdds?: boolean;
   /** Bucket from which each taken key takes a token, if any. */
   readonly throttle: AttemptBucket | undefined;
   /** Finishes to report. Every finish that has a plan has the same plan. */
@@ -194,6 +203,8 @@ export interface TakenKey {
   readonly trace: string | undefined;
   /** Milliseconds for which the key had been ready. Present only if {@linkcode Engine.measuresTimes} is true. */
   readonly readyForMs: number | undefined;
+  /** Whether there are waits for the key, which a success of this hand-out ends. False by default. */
+  readonly isAwaited?: boolean | undefined;
 }
 
 /** Key that was given up because each of its holders was lost. */
@@ -413,6 +424,52 @@ export interface CancelledKey {
 export interface Renewal {
   /** Cancelled keys that the owner still has. If there are many, some of them. */
   readonly cancelled: readonly CancelledKey[];
+  /** Tokens of keys that were added while the owner has them, if it wants to be told of such adds. */
+  readonly addedAgain: readonly string[];
+}
+
+/** Wait of a process for a key. */
+export interface Wait {
+  /** Key. */
+  readonly key: string;
+  /** Number of the wait. Each wait of a process has another number. */
+  readonly id: number;
+}
+
+/** Request of a process about its waits. */
+export interface WaitsRequest {
+  /** Name of the process. */
+  readonly process: string;
+  /** Outcomes that the process has received, each as the `ids` of the reply. They are removed. */
+  readonly received: readonly string[];
+  /** Waits that the process no longer needs. They are removed. */
+  readonly ended: readonly Wait[];
+  /** Waits to keep. A wait that is not kept for a minute is removed, because its process is gone. */
+  readonly kept: readonly Wait[];
+}
+
+/** Outcome of waits that ended together. */
+export interface WaitOutcome {
+  /** Numbers of the waits, separated by commas. */
+  readonly ids: string;
+  /**
+   * One of `"done"`, `"value JSON"`, `"refused MESSAGE"` (the result can't be stored), `"givenUp REASON ERROR"` and
+   * `"cancelled TEXT"`, with the text that was given to {@linkcode QueueEngine.cancel}.
+   */
+  readonly outcome: string;
+}
+
+/** Reply to a {@linkcode WaitsRequest}. */
+export interface WaitsReply {
+  /** Outcomes that the process has not received yet. If there are many, some of them. */
+  readonly outcomes: readonly WaitOutcome[];
+  /** Whether there are more outcomes. */
+  readonly isMore: boolean;
+  /**
+   * Numbers of waits to keep that the store doesn't have, or whose keys will not be handed out. Their outcome is among
+   * `outcomes`, or unknown.
+   */
+  readonly lost: readonly number[];
 }
 
 /** Receiver of messages to a process that wants work, or has keys. */
@@ -441,8 +498,10 @@ export interface HandOuts {
   /**
    * Renews an owner's lease, which covers all of its keys. Resolves to what has changed for the keys; `undefined` if
    * the owner did not have the lease any more.
+   *
+   * @param tellsAdds Whether the owner wants to be told of adds of its keys: see {@linkcode TurnRequest}.
    */
-  renew(owner: string): Promise<Renewal | undefined>;
+  renew(owner: string, tellsAdds?: boolean): Promise<Renewal | undefined>;
 
   /**
    * Hands back keys that an owner has and whose tokens are not in `known`, because the reply with them was lost. Keys
@@ -461,6 +520,21 @@ export interface HandOuts {
    * others. Returns an unsubscribe function.
    */
   onReconnect(callback: () => void): () => void;
+}
+
+/** Part of an engine that tells processes what has become of keys for which they wait. */
+export interface Awaiting extends Pick<HandOuts, "listen"> {
+  /**
+   * Adds an entry, and notes that a process waits for its key. The wait ends with the first hand-out that begins after
+   * this call and ends as `done`, `succeeded` or `requeueAfter`, or when the key is given up or cancelled. The process
+   * is then woken.
+   *
+   * @param process A name of its own for the waits of a process, so that other messages don't look like theirs.
+   */
+  addAndWait(entry: RankedEntry, process: string, id: number): Promise<void>;
+
+  /** Keeps and removes waits of a process, and returns outcomes of others. */
+  waits(request: WaitsRequest): Promise<WaitsReply>;
 }
 
 /** Engine whose keys are divided among partitions. The keys of a partition are handed out in an order of their own. */
@@ -632,10 +706,12 @@ export interface QueueEngine {
  * Access of a process to one queue in a store that many processes share. An engine decides who gets which key and when;
  * it has no timers for leases and does not begin work on its own.
  */
-export interface Engine extends QueueEngine, HandOuts {}
+export interface Engine extends QueueEngine, HandOuts, Awaiting {}
 
 /** Engine with partitions, each of which hands out its keys. */
 export interface PartitionedEngine extends QueueEngine {
   /** Partitions of the queue. */
   readonly partitions: Partitions;
+  /** Resolves to the partition of a key. */
+  engineOf(key: string): Promise<Awaiting>;
 }

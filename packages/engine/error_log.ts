@@ -24,10 +24,14 @@ export class ErrorLog {
   /**
    * Returns a promise for a call that doesn't have to be awaited. A callback is told of each rejection. Without a
    * callback, only a rejection that nothing handles is written.
+   *
+   * @param isFailure Reports whether a callback is told of a rejection because the call has failed. By default, always.
    */
-  call<R>(promise: Promise<R>): Promise<R> {
+  call<R>(promise: Promise<R>, isFailure: (error: unknown) => boolean = () => true): Promise<R> {
     if (this.#callback === undefined) return ReportedCall.of(promise, this.write);
-    promise.catch(this.write);
+    promise.catch((error) => {
+      if (isFailure(error)) this.write(error);
+    });
     return promise;
   }
 }

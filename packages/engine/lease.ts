@@ -1,7 +1,7 @@
 import type { Outcome } from "@workqueue/core";
 import { inspect, setInspection, withCode } from "@workqueue/core/internal";
 import { classNameOf } from "./class_name.ts";
-import type { RetryLimits } from "@workqueue/core/hooks";
+import type { HeldNews, RetryLimits } from "@workqueue/core/hooks";
 import type { RemoteLease } from "./contract.ts";
 import type { TakenKey } from "./engine.ts";
 import { readReason } from "./cancel_reason.ts";
@@ -13,8 +13,8 @@ export interface LeaseEvents<T> {
   readonly product: string;
   /** Reports the outcome of the work to the engine. Throws if the limiter throws. */
   carryOut(lease: HeldLease<T>, ending: LeaseEnding): Promise<EndAnswer>;
-  /** Called when the item of a lease was cancelled while an attempt of a pool works on it. */
-  onCancelled(lease: HeldLease<T>, reason: unknown): void;
+  /** Called when something has happened to an item on which an attempt of a pool works. */
+  onNews(news: HeldNews): void;
   /** Reports an error that no caller would see. */
   onError(error: unknown): void;
   /** Returns a promise that doesn't have to be awaited, for a call by the user. */
@@ -32,6 +32,8 @@ export class HeldLease<T> implements RemoteLease<T> {
   readonly token: bigint;
   /** Whether this process could read the item. */
   readonly isReadable: boolean;
+  /** Whether the result of the work is awaited. */
+  readonly isAwaited: boolean;
   /** Time at which the work began, in milliseconds by the clock of this process, if a limiter needs it. */
   startedAt: number | undefined = undefined;
   /** Whether an attempt of a pool has begun. */
@@ -46,6 +48,8 @@ export class HeldLease<T> implements RemoteLease<T> {
   isLost = false;
   /** Whether the item was cancelled. */
   isCancelled = false;
+  /** Whether the item was added again, as far as this process is told. */
+  isAddedAgain = false;
   /** Reason of the signal, if the lease may have been lost or the item was cancelled. */
   #reason: unknown = undefined;
   /** Created on first use, because most handlers never read their signal. */
@@ -53,7 +57,7 @@ export class HeldLease<T> implements RemoteLease<T> {
 
   constructor(
     item: T,
-    { key, token, failures, priority = 0, trace }: TakenKey,
+    { key, token, failures, priority = 0, trace, isAwaited = false }: TakenKey,
     events: LeaseEvents<T>,
     isReadable = true,
   ) {
@@ -64,6 +68,7 @@ export class HeldLease<T> implements RemoteLease<T> {
     this.attempt = failures + 1;
     this.priority = priority;
     this.trace = trace;
+    this.isAwaited = isAwaited;
     this.#events = events;
   }
 
@@ -88,7 +93,14 @@ export class HeldLease<T> implements RemoteLease<T> {
     this.isCancelled = true;
     const reason = readReason(text);
     this.#abort(reason);
-    if (this.hasBegun) this.#events.onCancelled(this, reason);
+    if (this.hasBegun) this.#events.onNews({ key: this.key, kind: "cancelled", reason });
+  }
+
+  /** Notes that the item was added again. */
+  addAgain(): void {
+    if (this.isAddedAgain || this.#answer !== undefined) return;
+    this.isAddedAgain = true;
+    if (this.hasBegun) this.#events.onNews({ key: this.key, kind: "addedAgain" });
   }
 
   /** Aborts the signal, if it has not aborted yet. */

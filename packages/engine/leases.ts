@@ -10,6 +10,8 @@ export interface TimedLease {
   lose(reason: Error): void;
   /** Called when the item was cancelled, perhaps several times. */
   cancel(reason: string): void;
+  /** Called when the item was added again, perhaps several times. */
+  addAgain(): void;
 }
 
 /** Returns the name of the process of an owner. */
@@ -25,6 +27,8 @@ export class Leases<L extends TimedLease> {
   readonly #engine: HandOuts;
   readonly #process: string;
   readonly #held = new Set<L>();
+  /** Whether the leases must be told when their items are added again. */
+  tellsAdds = false;
   /** Number in the owner's name. Increases when the owner loses its leases, so that an old name is never reused. */
   #generation = 0;
   /** Send time of the latest successful call that took or renewed leases. */
@@ -109,6 +113,13 @@ export class Leases<L extends TimedLease> {
     this.#renewal = this.#end = undefined;
   }
 
+  /** Tells the leases from now on when their items are added again. */
+  tellAdds(): void {
+    if (this.tellsAdds) return;
+    this.tellsAdds = true;
+    this.renew();
+  }
+
   /** Renews the leases now, because something has changed for one of their items. */
   renew(): void {
     if (this.#held.size === 0) return;
@@ -121,12 +132,13 @@ export class Leases<L extends TimedLease> {
     const sentAt = performance.now();
     this.#isRenewing = true;
     try {
-      const news = await this.#engine.renew(owner);
+      const news = await this.#engine.renew(owner, this.tellsAdds);
       if (owner === this.owner && this.#held.size > 0) {
         if (news === undefined) this.loseAll();
         else {
           this.#renewedAt = Math.max(this.#renewedAt, sentAt);
           this.#cancel(news.cancelled);
+          this.#addAgain(news.addedAgain);
         }
       }
     } catch {
@@ -147,6 +159,12 @@ export class Leases<L extends TimedLease> {
       const reason = reasons.get(`${lease.token}`);
       if (reason !== undefined) lease.cancel(reason);
     }
+  }
+
+  #addAgain(addedAgain: readonly string[]): void {
+    if (addedAgain.length === 0) return;
+    const tokens = new Set(addedAgain);
+    for (const lease of this.#held) if (tokens.has(`${lease.token}`)) lease.addAgain();
   }
 
   #renewLater(): void {

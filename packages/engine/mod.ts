@@ -44,6 +44,7 @@ export {
   intervalsOf,
   OWN_OPTIONS,
   requireInterval,
+  resultsOf,
   type RulesOf,
 } from "./options.ts";
 export { measureRemoteQueue, type RemoteQueueMetricsOptions } from "./queue_metrics.ts";
@@ -58,5 +59,6 @@ export {
 export type { ThrottleName } from "./source.ts";
 export type * from "./throttle_store.ts";
 export { entryOf, unknownKind } from "./unknown_kind.ts";
+export { WAIT_FOR } from "./waits.ts";
 // Types used by the public types of this package, directly or indirectly.
 export type * from "@workqueue/core";

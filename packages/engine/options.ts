@@ -10,6 +10,7 @@ import {
   hasMethods,
   invalidArgument,
   requireDuration,
+  requireOptions,
 } from "@workqueue/core/internal";
 import type { RemoteQueueOptions } from "./contract.ts";
 import type { EngineSettings } from "./engine.ts";
@@ -37,7 +38,7 @@ export type DocumentOption =
 const MIN = 100;
 const MAX = 86_400_000;
 
-/** Rule that accepts any value, because `requireInterval` and `forgetAfterOf` check durations. */
+/** Rule that accepts any value, because `requireInterval`, `forgetAfterOf` and `resultsOf` check durations. */
 export const AN_INTERVAL: RulesOf<string>[string] = [() => true, ""];
 
 /** Rules for the options that can be set for all queues of a document, and also for a single queue. */
@@ -45,6 +46,7 @@ export const COMMON_OPTIONS: RulesOf<Exclude<keyof RemoteQueueOptions, DocumentO
   leaseDuration: AN_INTERVAL,
   maxStalls: A_POSITIVE_INTEGER,
   callTimeout: AN_INTERVAL,
+  results: AN_INTERVAL,
   metrics: A_METRICS_PROVIDER,
   onQueueError: A_FUNCTION,
 };
@@ -87,6 +89,22 @@ export function intervalsOf(
     leaseDuration: requireInterval(action, "leaseDuration", leaseDuration),
     callTimeout: requireInterval(action, "callTimeout", callTimeout),
   };
+}
+
+/**
+ * Returns the settings of the option `results`.
+ *
+ * @throws {TypeError} If the option, or its `keepFor`, is of the wrong type or unknown.
+ * @throws {RangeError} If `keepFor` is out of range.
+ */
+export function resultsOf(
+  action: string,
+  { results }: Pick<RemoteQueueOptions, "results">,
+): { storesResults: boolean; keepOutcomesFor: number | undefined } {
+  if (results === undefined) return { storesResults: false, keepOutcomesFor: undefined };
+  requireOptions(`${action} with 'results'`, results, ["keepFor"]);
+  const keepOutcomesFor = requireInterval(action, "results.keepFor", results.keepFor);
+  return { storesResults: true, keepOutcomesFor };
 }
 
 /** Returns a copy of the options of a retry budget, which may be an object of `createRetryBudget`. */

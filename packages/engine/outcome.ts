@@ -4,7 +4,8 @@ import type { CancelledEnding, FailedEnding, GivenUpEnding } from "@workqueue/co
 
 /** Outcome of the work on an item. Durations are in milliseconds. */
 export type LeaseEnding =
-  | { readonly kind: "done" | "succeeded" | "handedBack" }
+  | { readonly kind: "done" | "handedBack" }
+  | { readonly kind: "succeeded"; readonly result?: unknown }
   | { readonly kind: "requeueAfter"; readonly delay: number; readonly priority?: number | undefined }
   | { readonly kind: "retry"; readonly minDelay: number; readonly priority?: number | undefined }
   | FailedEnding

@@ -128,6 +128,10 @@ export class PartitionedDispatcher<T> implements Dispatch<T> {
     for (const { dispatcher } of this.#partitions) dispatcher.losePermits();
   }
 
+  tellAdds(): void {
+    for (const { dispatcher } of this.#partitions) dispatcher.tellAdds();
+  }
+
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#idleEnd);

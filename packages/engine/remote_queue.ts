@@ -53,6 +53,7 @@ import type {
   QueueCounts,
   RemoteAddAllOptions,
   RemoteAddAllResult,
+  RemoteAddAndWaitOptions,
   RemoteAddOptions,
   RemoteLease,
   RemoteQueue,
@@ -61,6 +62,7 @@ import type {
 import { ENGINE } from "./copy.ts";
 import { type Dispatch, Dispatcher, type DispatcherEvents } from "./dispatcher.ts";
 import type {
+  Awaiting,
   Engine,
   EngineLimiter,
   Finish,
@@ -81,12 +83,14 @@ import { type EndAnswer, type LeaseEnding, requirePriority } from "./outcome.ts"
 import { PartitionedDispatcher } from "./partitioned_dispatcher.ts";
 import { ProcessMetrics } from "./process_metrics.ts";
 import { ProcessTimes } from "./process_times.ts";
+import { refusedResult, writeResult } from "./results.ts";
 import { SharedThrottle } from "./shared_throttle.ts";
 import { SHUTDOWN } from "./shutdown.ts";
 import { countsOf, snapshotOf } from "./snapshot.ts";
 import { isBucket, RemoteSource, type ThrottleName } from "./source.ts";
 import type { GatePlan, ThrottleStore } from "./throttle_store.ts";
 import { unknownKind } from "./unknown_kind.ts";
+import { shutDown, Waits } from "./waits.ts";
 
 /** Parts of a queue object. */
 export interface RemoteQueueParts<T> {
@@ -106,6 +110,8 @@ export interface RemoteQueueParts<T> {
   readonly metrics: MetricsProvider | undefined;
   /** Option `onQueueError`. */
   readonly onQueueError: ((error: unknown) => void) | undefined;
+  /** Whether results of handlers are stored for processes that await them: the queue has the option `results`. */
+  readonly storesResults: boolean;
 }
 
 /** Throttle of a config that all processes share. */
@@ -138,7 +144,7 @@ const IDLE_LOOK = 500;
 const AN_ITERABLE: Rule = [isIterable, "must be an iterable of items"];
 
 /** Queue object whose settings its package can change. */
-export interface LiveRemoteQueue<T> extends RemoteQueue<T> {
+export interface LiveRemoteQueue<T, R = unknown> extends RemoteQueue<T, R> {
   /** Applies the settings of a reloaded document. */
   change(settings: LiveSettings): void;
 
@@ -155,8 +161,8 @@ export interface LiveRemoteQueue<T> extends RemoteQueue<T> {
 }
 
 /** Creates the queue object of this process for a queue of an engine. */
-export function createRemoteQueue<T>(parts: RemoteQueueParts<T>): LiveRemoteQueue<T> {
-  return new RemoteQueueObject(parts);
+export function createRemoteQueue<T, R = unknown>(parts: RemoteQueueParts<T>): LiveRemoteQueue<T, R> {
+  return new RemoteQueueObject(parts) as LiveRemoteQueue<T, unknown> as LiveRemoteQueue<T, R>;
 }
 
 /** Queue object: this process's access to a queue of an engine. */
@@ -181,6 +187,9 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   readonly #dispatcher: Dispatch<T>;
   readonly #leaseEvents: LeaseEvents<T>;
   readonly #givenUp: GivenUpItems<T>;
+  readonly #storesResults: boolean;
+  /** Calls to `addAndWait`, by the engine, or partition, of their items. */
+  readonly #waits = new Map<Awaiting, Waits>();
   /** Number of running calls. */
   #calls = 0;
   #isShutDown = false;
@@ -193,7 +202,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   #close!: () => void;
 
   constructor(parts: RemoteQueueParts<T>) {
-    const { engine, throttleStore, keyOf, throttleName, shared, metrics, onQueueError } = parts;
+    const { engine, throttleStore, keyOf, throttleName, shared, metrics, onQueueError, storesResults } = parts;
     this.name = engine.settings.name;
     this.keyOf = keyOf;
     this.#items = new Items(keyOf);
@@ -201,6 +210,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     this.#throttleStore = throttleStore;
     this.#throttleName = throttleName;
     this.#shared = shared;
+    this.#storesResults = storesResults;
     this.#errors = new ErrorLog(`Queue ${inspect(this.name)} on ${engine.product}`, onQueueError);
     this.#provider = metrics;
     this.#metrics = metrics && new ProcessMetrics(metrics, this.name, this.#times);
@@ -208,8 +218,8 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     this.#leaseEvents = {
       product: engine.product,
       carryOut: (lease, ending) => this.#carryOut(lease, ending),
-      onCancelled: ({ key }, reason) => {
-        for (const source of this.#sources) source.tell({ key, kind: "cancelled", reason });
+      onNews: (news) => {
+        for (const source of this.#sources) source.tell(news);
       },
       onError: this.#errors.write,
       call: (promise) => this.#errors.call(promise),
@@ -267,6 +277,40 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       priority: requirePriority(action, typeof priority === "function" ? priority(item) : priority) ?? 0,
       delay: requireDuration(action, "delay", (typeof delay === "function" ? delay(item) : delay) ?? 0),
     }));
+  }
+
+  addAndWait(item: T, options?: RemoteAddAndWaitOptions): Promise<unknown> {
+    let isAdded = false;
+    const call = this.#addAndWait(item, options, () => isAdded = true);
+    return this.#errors.call(call, (error) => !isAdded && error !== options?.signal?.reason);
+  }
+
+  /** Adds an item, and waits for its result. Calls `onAdded` when the engine has the item. */
+  async #addAndWait(
+    item: T,
+    options: RemoteAddAndWaitOptions = {},
+    onAdded: () => void,
+  ): Promise<unknown> {
+    const action = "add item";
+    const given = givenWith(action, options, "signal");
+    const { signal } = options;
+    requireRules(action, { signal }, { signal: A_SIGNAL });
+    signal?.throwIfAborted();
+    if (this.#isShutDown) throw shutDown();
+    const entry = { ...this.#items.write(action, item), ...given, delay: 0 };
+    const engine = this.#engine;
+    const { added, result } = "partitions" in engine
+      ? this.#waitsIn(await engine.engineOf(entry.key)).add(entry, signal)
+      : this.#waitsIn(engine).add(entry, signal); // at once, so that calls take effect in their order
+    handled(this.#run(action, () => added).then(onAdded)); // if it rejects, the result rejects too
+    return await result;
+  }
+
+  #waitsIn(engine: Awaiting): Waits {
+    if (this.#isShutDown) throw shutDown();
+    let waits = this.#waits.get(engine);
+    if (waits === undefined) this.#waits.set(engine, waits = new Waits(engine, this.#errors.write));
+    return waits;
   }
 
   addAfter(item: T, delay: Duration, options?: RemoteAddOptions): Promise<void> {
@@ -751,13 +795,24 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
           attempts: lease.attempt,
           maxRetries: ending.reason === "maxRetries" ? lease.limits?.maxRetries : undefined,
         };
-      case "done":
       case "succeeded":
+        return lease.isAwaited && this.#storesResults
+          ? { ...finish, result: this.#resultOf(key, ending.result) }
+          : finish;
+      case "done":
       case "handedBack":
         return finish;
       default:
         throw unknownKind(this.#engine.product, "outcome", ending);
     }
+  }
+
+  /** Returns the outcome of the waits for a key. Reports a result that can't be stored. */
+  #resultOf(key: string, result: unknown): string {
+    const outcome = writeResult(result);
+    const refusal = refusedResult(key, outcome);
+    if (refusal !== undefined) this.#errors.write(refusal);
+    return outcome;
   }
 
   /** Closes the connection once the queue object is shut down, has no work left and has reported every outcome. */
@@ -770,6 +825,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   async #disconnect(): Promise<void> {
     this.#metrics?.stop();
     try {
+      await Promise.all([...this.#waits.values()].map((waits) => waits.close()));
       await Promise.all([...this.#sharedThrottles.values()].map((throttle) => throttle.close()));
       await this.#dispatcher.leave();
     } finally {

@@ -1,5 +1,5 @@
 import type { MetricsProvider, Shutdown, ThrottleDescription } from "@workqueue/core";
-import { argumentError, hasMethods } from "@workqueue/core/internal";
+import { hasMethods } from "@workqueue/core/internal";
 import {
   type Ending,
   type GivenUpItem,
@@ -126,7 +126,7 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
 
   tryTake(): WorkLease<T> | undefined {
     const held = this.#brought.shift();
-    return held && new PoolLease(held);
+    return held && new PoolLease(held, this.#queue.dispatcher);
   }
 
   async take(request: WorkRequest): Promise<WorkLease<T> | Shutdown> {
@@ -165,7 +165,7 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
   }
 
   watchHeld(callback: (news: HeldNews) => void, tellsAdds: boolean): () => void {
-    if (tellsAdds) throw argumentError("run workers", `'whileProcessing: "abort"' is for queues in memory`);
+    if (tellsAdds) this.#queue.dispatcher.tellAdds();
     this.#onNews = callback;
     return () => void (this.#onNews = undefined);
   }
@@ -219,7 +219,7 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
     const [first, ...others] = leases;
     this.#brought.push(...others);
     this.#first = first;
-    this.#endWait()!.resolve(new PoolLease(first!));
+    this.#endWait()!.resolve(new PoolLease(first!, this.#queue.dispatcher));
   }
 
   end(): void {
@@ -239,9 +239,11 @@ export class RemoteSource<T> implements WorkSource<T>, Want<T> {
 class PoolLease<T> implements WorkLease<T> {
   readonly shutdown = false;
   readonly held: HeldLease<T>;
+  readonly #dispatcher: Dispatch<T>;
 
-  constructor(held: HeldLease<T>) {
+  constructor(held: HeldLease<T>, dispatcher: Dispatch<T>) {
     this.held = held;
+    this.#dispatcher = dispatcher;
   }
 
   get item(): T {
@@ -268,11 +270,10 @@ class PoolLease<T> implements WorkLease<T> {
     return this.held.signal;
   }
 
-  /**
-   * Always returns `false`, because the engine doesn't report whether an item was added again while it was processing.
-   */
-  addedAgain(): boolean {
-    return false;
+  /** Whether the item was added again. From the first use on, the engine tells this process of such adds. */
+  get addedAgain(): () => boolean {
+    this.#dispatcher.tellAdds();
+    return () => this.held.isAddedAgain;
   }
 
   [Symbol.dispose](): void {

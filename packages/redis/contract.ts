@@ -152,8 +152,9 @@ export type RedisQueuesOptions = Omit<
  * ```
  *
  * @typeParam T The type of the items.
+ * @typeParam R The type of the results, which handlers return.
  */
-export interface RedisQueue<T = string> extends RemoteQueue<T> {
+export interface RedisQueue<T = string, R = unknown> extends RemoteQueue<T, R> {
   /**
    * Moves all items to another number of partitions. First call {@linkcode RemoteQueue.pause}, and wait until no item
    * is processing. Until the items are moved, the calls of all processes reject. After that, the queue is still paused,

@@ -13,6 +13,7 @@ import {
   type LiveSettings,
   planDisciplineFor,
   planLimiter,
+  resultsOf,
   retentionOf,
 } from "@workqueue/engine";
 import { connect } from "./connection/connect.ts";
@@ -54,6 +55,7 @@ const throttleScripts = createThrottleScripts();
  * ```
  *
  * @typeParam T The type of the items.
+ * @typeParam R The type of the results, which handlers return.
  * @param options The queue's name, its server and its settings.
  * @returns The queue object of this process.
  * @throws {ConfigError} If `limiter` or `discipline` is invalid or can't work on Redis. The error lists every problem.
@@ -62,7 +64,7 @@ const throttleScripts = createThrottleScripts();
  * `client` is not supported, for example because it may send a call twice.
  * @throws {RangeError} If an option is out of range.
  */
-export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): RedisQueue<T> {
+export function createRedisQueue<T = string, R = unknown>(options: RedisQueueOptions<T>): RedisQueue<T, R> {
   requireRedisOptions(ACTION, options, OF_QUEUE);
   if (options.name === undefined) throw invalidArgument(ACTION, "name", A_NAME[1], undefined);
   const { limiter = defaultControllerConfig, limiters = defaultLimiters } = options;
@@ -77,13 +79,14 @@ export function createRedisQueue<T = string>(options: RedisQueueOptions<T>): Red
 }
 
 /** Opens a queue. The caller must have checked the options and planned the limiter and the discipline. */
-export function openQueue<T>(
+export function openQueue<T, R = unknown>(
   options: RedisQueueOptions<T>,
   { limiter, keepGivenUp, retryBudget, ...throttles }: LiveSettings,
   discipline: DisciplinePlan | undefined,
-): LiveRemoteQueue<T> & RedisQueue<T> {
+): LiveRemoteQueue<T, R> & RedisQueue<T, R> {
   const { name, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError } = options;
   const { leaseDuration, callTimeout } = intervalsOf(ACTION, options);
+  const { storesResults, keepOutcomesFor } = resultsOf(ACTION, options);
   const connection = connect(ACTION, { ...options, callTimeout });
   const settings: RedisEngineSettings = {
     name,
@@ -96,13 +99,15 @@ export function openQueue<T>(
     retention: keepGivenUp === undefined ? undefined : retentionOf(keepGivenUp),
     retryBudget: retryBudget && budgetOf(retryBudget),
     expireAfter: expireAfterOf(ACTION, options),
+    keepOutcomesFor,
   };
   const { partitions = 1 } = options;
   const engine = partitions === 1
     ? new RedisEngine(connection, scripts, settings)
     : createPartitions(connection, settings, partitions);
   const throttleStore = new RedisThrottleStore(connection, throttleScripts, settings.expireAfter);
-  const queue = createRemoteQueue({ engine, throttleStore, keyOf, ...throttles, metrics, onQueueError });
+  const own = { keyOf, metrics, onQueueError, storesResults };
+  const queue = createRemoteQueue<T, R>({ engine, throttleStore, ...throttles, ...own });
   const separator = discipline?.separator ?? null;
   return Object.assign(queue, {
     async repartition(count: number) {

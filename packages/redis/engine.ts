@@ -22,6 +22,9 @@ import {
   type StoredPage,
   type TurnReply,
   type TurnRequest,
+  type Wait,
+  type WaitsReply,
+  type WaitsRequest,
 } from "@workqueue/engine";
 import type { Connection, Retry } from "./connection/connection.ts";
 import { RedisConnectionError } from "./connection/errors.ts";
@@ -170,6 +173,22 @@ export class RedisEngine implements Engine {
     return this.#run("cancel", { key, reason });
   }
 
+  addAndWait({ key, payload, priority, trace }: RankedEntry, process: string, id: number): Promise<void> {
+    const { replaces, folds, hasItems } = this.settings;
+    const stored = hasItems ? payload : undefined;
+    return this.#run("addAndWait", { key, payload: stored, replaces, folds, priority, trace, process, id });
+  }
+
+  waits({ process, received, ended, kept }: WaitsRequest): Promise<WaitsReply> {
+    const rowsOf = (kind: "ended" | "kept", all: readonly Wait[]) =>
+      all.map(({ key, id }) => ({ kind, key, id: `${id}` }));
+    return this.#run("waits", { process }, [
+      ...received.map((ids) => ({ kind: "received" as const, key: "", id: ids })),
+      ...rowsOf("ended", ended),
+      ...rowsOf("kept", kept),
+    ]);
+  }
+
   promoteDelayed(key: string): Promise<boolean> {
     return this.#run("promoteDelayed", { key });
   }
@@ -223,9 +242,9 @@ export class RedisEngine implements Engine {
   }
 
   turn(
-    { process, owner, known, wanted, isBusyElsewhere = false, throttle, finishes }: TurnRequest,
+    { process, owner, known, wanted, isBusyElsewhere = false, tellsAdds = false, throttle, finishes }: TurnRequest,
   ): Promise<TurnReply> {
-    const { leaseDuration, replaces, folds, hasItems, maxStalls } = this.settings;
+    const { leaseDuration, replaces, folds, hasItems, maxStalls, keepOutcomesFor } = this.settings;
     const [bucketId, rate, burst] = throttle === undefined ? [] : planBucket(throttle);
     const rules = finishes.find(({ rules }) => rules !== undefined)?.rules ?? this.limiter.rules;
     return this.#run("turn", {
@@ -244,12 +263,14 @@ export class RedisEngine implements Engine {
       bucketBurst: burst === undefined ? undefined : Number(burst),
       rules,
       wantsTimes: this.measuresTimes,
+      tellsAdds,
+      keepOutcomesMs: keepOutcomesFor,
     }, finishes.map(rowOf));
   }
 
-  async renew(owner: string): Promise<Renewal | undefined> {
-    const { isThere, cancelled } = await this.#run("renew", { owner, leaseMs: this.settings.leaseDuration });
-    return isThere ? { cancelled } : undefined;
+  async renew(owner: string, tellsAdds = false): Promise<Renewal | undefined> {
+    const { isThere, ...news } = await this.#run("renew", { owner, leaseMs: this.settings.leaseDuration, tellsAdds });
+    return isThere ? news : undefined;
   }
 
   /** Hands back keys in several calls. Keys that were handed out after the first of them are kept. */
@@ -502,8 +523,9 @@ interface AnyScript {
 }
 
 function rowOf(
-  { key, token, kind, delay = 0, given = "", reason = "", why = "terminal", priority, attempts, maxRetries }: Finish,
+  { key, token, kind, delay = 0, given = "", why = "terminal", priority, attempts, maxRetries, ...rest }: Finish,
 ): RowOf<"turn"> {
+  const { reason = rest.result ?? "" } = rest;
   const input = kind === "givenUp" ? why : given;
   return { key, token, kind, delayMs: delay, given: input, reason, priority, attempts, maxRetries };
 }

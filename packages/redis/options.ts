@@ -9,6 +9,7 @@ import {
   OWN_OPTIONS,
   refuseMemoryOptions,
   requireInterval,
+  resultsOf,
   type RulesOf,
 } from "@workqueue/engine";
 import { requireServer } from "./connection/connect.ts";
@@ -67,6 +68,7 @@ export function requireRedisOptions(action: string, options: object, rules: Read
   refuseMemoryOptions(PRODUCT, action, options);
   requireRules(action, options, rules);
   intervalsOf(action, options);
+  resultsOf(action, options);
   expireAfterOf(action, options);
   requireServer(action, options);
 }

@@ -85,28 +85,28 @@ export class PartitionedRedisEngine implements PartitionedEngine {
     minDelay: number,
     priority?: number,
   ): Promise<number | undefined> {
-    const engine = await this.#engineOf(entry.key);
+    const engine = await this.engineOf(entry.key);
     return await engine.addRateLimited(entry, isNewest, given, minDelay, priority);
   }
 
   async cancelDelayed(key: string): Promise<boolean> {
-    return await (await this.#engineOf(key)).cancelDelayed(key);
+    return await (await this.engineOf(key)).cancelDelayed(key);
   }
 
   async cancel(key: string, reason: string): Promise<CancelledFrom | undefined> {
-    return await (await this.#engineOf(key)).cancel(key, reason);
+    return await (await this.engineOf(key)).cancel(key, reason);
   }
 
   async promoteDelayed(key: string): Promise<boolean> {
-    return await (await this.#engineOf(key)).promoteDelayed(key);
+    return await (await this.engineOf(key)).promoteDelayed(key);
   }
 
   async forget(key: string): Promise<void> {
-    await (await this.#engineOf(key)).forget(key);
+    await (await this.engineOf(key)).forget(key);
   }
 
   async numRequeues(key: string): Promise<number> {
-    return await (await this.#engineOf(key)).numRequeues(key);
+    return await (await this.engineOf(key)).numRequeues(key);
   }
 
   async pause(): Promise<number> {
@@ -270,7 +270,7 @@ export class PartitionedRedisEngine implements PartitionedEngine {
     if (known.length === endings.length) await this.#partitioning.forgetIn(Math.max(...known));
   }
 
-  async #engineOf(key: string): Promise<RedisEngine> {
+  async engineOf(key: string): Promise<RedisEngine> {
     await this.#partitioning.open();
     return this.#engines[this.#partitioning.indexOf(key)]!;
   }

@@ -22,12 +22,12 @@ export interface RedisQueues {
    * @throws {TypeError} If the name has braces, or if an option is unknown, of the wrong type or only for in-memory
    * queues.
    */
-  queue<T = string>(
+  queue<T = string, R = unknown>(
     name: string,
     options?:
       & Omit<RedisQueuesOptions, "url" | "sentinels" | "cluster" | "tls" | "client">
       & Pick<RedisQueueOptions<T>, "partitions" | "keyOf">,
-  ): RedisQueue<T>;
+  ): RedisQueue<T, R>;
 }
 
 const ACTION = "open Redis queue";
@@ -66,7 +66,7 @@ export function redisQueues(config: WorkQueueConfig, options: RedisQueuesOptions
   requireRedisOptions(ACTION, options, OF_QUEUES);
   const common = { metrics: config.metrics, ...given(options) };
   return {
-    queue<T>(name: string, own: Partial<RedisQueueOptions<T>> = {}) {
+    queue<T, R = unknown>(name: string, own: Partial<RedisQueueOptions<T>> = {}) {
       requireRedisOptions(ACTION, own, OF_ONE_QUEUE);
       const { addWhileDelayed } = config.describe(name);
       requireRule(ACTION, "name", name, A_NAME);
@@ -75,7 +75,7 @@ export function redisQueues(config: WorkQueueConfig, options: RedisQueuesOptions
         return settingsIn(action, document, name, REDIS, own.partitions);
       };
       const settings = settingsOf(ACTION, config, name);
-      const queue = openQueue<T>({ ...common, ...given(own), name, addWhileDelayed }, settings, discipline);
+      const queue = openQueue<T, R>({ ...common, ...given(own), name, addWhileDelayed }, settings, discipline);
       followReloads(config, queue, settingsOf);
       return queue;
     },

@@ -65,8 +65,9 @@ export type SqliteQueuesOptions = Omit<
  * Created by {@linkcode createSqliteQueue}.
  *
  * @typeParam T The type of the items.
+ * @typeParam R The type of the results, which handlers return.
  */
-export interface SqliteQueue<T = string> extends RemoteQueue<T> {
+export interface SqliteQueue<T = string, R = unknown> extends RemoteQueue<T, R> {
   /**
    * Adds items in a transaction of your own on the same file: if it commits, the items are in the queue, and if it is
    * rolled back, they are not. Begin the transaction with `BEGIN IMMEDIATE`. The items are handed out after `COMMIT`,

@@ -13,6 +13,7 @@ import {
   planDisciplineFor,
   planLimiter,
   type RemoteAddAllOptions,
+  resultsOf,
   retentionOf,
 } from "@workqueue/engine";
 import type { SqliteQueue, SqliteQueueOptions } from "./contract.ts";
@@ -46,6 +47,7 @@ const ACTION = "create SQLite queue";
  * ```
  *
  * @typeParam T The type of the items.
+ * @typeParam R The type of the results, which handlers return.
  * @param options The queue's name, its file and its settings.
  * @returns The queue object of this process.
  * @throws {ConfigError} If `limiter` or `discipline` is invalid or can't work in a queue that processes share. The
@@ -54,7 +56,7 @@ const ACTION = "create SQLite queue";
  * @throws {TypeError} If an option is unknown, missing, of the wrong type or only for in-memory queues.
  * @throws {RangeError} If an option is out of range.
  */
-export function createSqliteQueue<T = string>(options: SqliteQueueOptions<T>): SqliteQueue<T> {
+export function createSqliteQueue<T = string, R = unknown>(options: SqliteQueueOptions<T>): SqliteQueue<T, R> {
   requireSqliteOptions(ACTION, options, OF_QUEUE, ["name", "path"]);
   const { limiter = defaultControllerConfig, limiters = defaultLimiters } = options;
   const { discipline, disciplines = defaultDisciplines, keepGivenUp, retryBudget } = options;
@@ -66,13 +68,14 @@ export function createSqliteQueue<T = string>(options: SqliteQueueOptions<T>): S
 }
 
 /** Opens a queue. The caller must have checked the options and planned the limiter and the discipline. */
-export function openQueue<T>(
+export function openQueue<T, R = unknown>(
   options: SqliteQueueOptions<T>,
   { limiter, keepGivenUp, retryBudget, ...throttles }: LiveSettings,
   discipline: DisciplinePlan | undefined,
-): SqliteQueue<T> & LiveRemoteQueue<T> {
+): SqliteQueue<T, R> & LiveRemoteQueue<T, R> {
   const { durability = "full", name, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError } = options;
   const { leaseDuration, callTimeout } = intervalsOf(ACTION, options);
+  const { storesResults, keepOutcomesFor } = resultsOf(ACTION, options);
   const path = realPathOf(options.path);
   const settings = {
     name,
@@ -86,10 +89,11 @@ export function openQueue<T>(
     discipline,
     retention: keepGivenUp === undefined ? undefined : retentionOf(keepGivenUp),
     retryBudget: retryBudget && budgetOf(retryBudget),
+    keepOutcomesFor,
     clock,
   };
   const parts = options.thread ? openThreadParts(path, options.thread, settings) : openPartsNow(path, settings);
-  const queue = createRemoteQueue<T>({ ...parts, keyOf, ...throttles, metrics, onQueueError });
+  const queue = createRemoteQueue<T, R>({ ...parts, keyOf, ...throttles, metrics, onQueueError, storesResults });
   return Object.assign(queue, {
     addWithin(connection: SqliteConnection, items: Iterable<T>, addOptions?: RemoteAddAllOptions<T>): void {
       const action = "add items within a transaction";

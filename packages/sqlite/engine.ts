@@ -20,20 +20,22 @@ import type {
   StoredPage,
   TurnReply,
   TurnRequest,
+  WaitsReply,
+  WaitsRequest,
 } from "@workqueue/engine";
 import type { Batch } from "./database/batch.ts";
 import type { Database } from "./database/database.ts";
 import { SqliteConnectionError } from "./database/errors.ts";
 import type { Durability } from "./database/file_connection.ts";
 import { PRODUCT } from "./product.ts";
-import { addEntries, type AddSettings, keepPayload } from "./store/adds.ts";
+import { addedAgainOf, addEntries, type AddSettings, keepPayload } from "./store/adds.ts";
 import { addAfter, come, makeDueReady } from "./store/arrivals.ts";
 import { cancel, cancelledKeysOf, renewalAddress } from "./store/cancels.ts";
 import { restoreGivenUp, restoreKeys, storedKeys } from "./store/copies.ts";
 import { countKeys } from "./store/counts.ts";
 import { putBack } from "./store/hand_backs.ts";
 import type { GivenUpRow } from "./store/given_up_keys.ts";
-import { endDelay } from "./store/item.ts";
+import { endDelay, isGone } from "./store/item.ts";
 import { hear } from "./store/leases.ts";
 import { OF_OWNER } from "./store/owners.ts";
 import type { Queue } from "./store/queue.ts";
@@ -162,8 +164,22 @@ export class SqliteEngine implements Engine {
       const item = queue.tx.item(key);
       if (item.due === null || item.due <= queue.tx.now) return false;
       endDelay(item);
+      if (isGone(item)) queue.waits.end(key, "cancelled");
       return true;
     });
+  }
+
+  addAndWait(entry: RankedEntry, process: string, id: number): Promise<void> {
+    return this.#call(this.#durability, (queue) => {
+      queue.waits.forgetOld();
+      addEntries(queue, [entry], this.#rules);
+      queue.waits.add(entry.key, process, id);
+    });
+  }
+
+  waits(request: WaitsRequest): Promise<WaitsReply> {
+    const keys = request.received.length + request.ended.length + request.kept.length;
+    return this.#call("normal", (queue) => queue.waits.answer(request), keys);
   }
 
   cancel(key: string, reason: string): Promise<CancelledFrom | undefined> {
@@ -194,27 +210,28 @@ export class SqliteEngine implements Engine {
   }
 
   turn(request: TurnRequest): Promise<TurnReply> {
-    const { leaseDuration, maxStalls } = this.settings;
+    const { leaseDuration, maxStalls, keepOutcomesFor } = this.settings;
     const settings = {
       ...this.#rules,
       lease: leaseDuration * 1000,
       maxStalls,
       rules: this.limiter.rules,
       measuresTimes: this.measuresTimes,
+      keepOutcomesFor: keepOutcomesFor && keepOutcomesFor * 1000,
     };
     const keys = request.finishes.length + request.wanted;
     return this.#call("normal", (queue) => turn(queue, request, settings), keys);
   }
 
-  renew(owner: string): Promise<Renewal | undefined> {
+  renew(owner: string, tellsAdds = false): Promise<Renewal | undefined> {
     const lease = this.settings.leaseDuration * 1000;
     return this.#call("normal", (queue) => {
       const { state, now } = queue.tx;
       hear(queue, lease);
       if (queue.owners.leaseOf(owner) !== "valid") return undefined;
-      queue.owners.renew(owner, lease);
+      queue.owners.renew(owner, lease, tellsAdds);
       if (state.duty?.owner === owner) state.duty.ends = now + lease;
-      return { cancelled: cancelledKeysOf(queue, owner) };
+      return { cancelled: cancelledKeysOf(queue, owner), addedAgain: tellsAdds ? addedAgainOf(queue, owner) : [] };
     });
   }
 

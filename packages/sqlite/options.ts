@@ -1,7 +1,14 @@
 /** Rules for the options of queues in a file. */
 
 import { A_FUNCTION, invalidArgument, requireRules, type Rule } from "@workqueue/core/internal";
-import { COMMON_OPTIONS, intervalsOf, OWN_OPTIONS, refuseMemoryOptions, type RulesOf } from "@workqueue/engine";
+import {
+  COMMON_OPTIONS,
+  intervalsOf,
+  OWN_OPTIONS,
+  refuseMemoryOptions,
+  resultsOf,
+  type RulesOf,
+} from "@workqueue/engine";
 import type { SqliteQueueOptions, SqliteQueuesOptions } from "./contract.ts";
 import { PRODUCT } from "./product.ts";
 
@@ -72,6 +79,7 @@ export function requireSqliteOptions(
     if (value === undefined) throw invalidArgument(action, name, A_TEXT[1], value);
   }
   intervalsOf(action, options);
+  resultsOf(action, options);
 }
 
 function isFileUrl(value: unknown): boolean {

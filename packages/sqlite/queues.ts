@@ -22,10 +22,10 @@ export interface SqliteQueues {
    * @throws {RangeError} If the document has no queue with that name, or if an option is out of range.
    * @throws {TypeError} If an option is unknown, of the wrong type or only for in-memory queues.
    */
-  queue<T = string>(
+  queue<T = string, R = unknown>(
     name: string,
     options?: Omit<SqliteQueuesOptions, "path"> & Pick<SqliteQueueOptions<T>, "keyOf">,
-  ): SqliteQueue<T>;
+  ): SqliteQueue<T, R>;
 }
 
 const ACTION = "open SQLite queue";
@@ -66,12 +66,12 @@ export function sqliteQueues(config: WorkQueueConfig, options: SqliteQueuesOptio
   requireSqliteOptions(ACTION, options, OF_QUEUES, ["path"]);
   const common = { metrics: config.metrics, ...given(options) };
   return {
-    queue<T>(name: string, own: Partial<SqliteQueueOptions<T>> = {}) {
+    queue<T, R = unknown>(name: string, own: Partial<SqliteQueueOptions<T>> = {}) {
       requireSqliteOptions(ACTION, own, OF_ONE_QUEUE);
       const { addWhileDelayed } = config.describe(name);
       const settings = settingsOf(ACTION, config, name);
       const discipline = disciplineIn(ACTION, config, name, SQLITE);
-      const queue = openQueue<T>({ ...common, ...given(own), name, addWhileDelayed }, settings, discipline);
+      const queue = openQueue<T, R>({ ...common, ...given(own), name, addWhileDelayed }, settings, discipline);
       followReloads(config, queue, settingsOf);
       return queue;
     },

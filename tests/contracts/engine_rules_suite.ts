@@ -232,10 +232,42 @@ const PROOFS: Readonly<Record<number, Proof>> = {
     const states = [];
     for (const key of ["a", "b", "c", "d"]) states.push(await other.cancel(key, `why ${key}`));
     assertEquals(states, ["running", "ready", "delayed", undefined]);
-    assertEquals(await bench.engine.renew("o"), { cancelled: [{ token: a!.token, reason: "why a" }] });
+    assertEquals(await bench.engine.renew("o"), { cancelled: [{ token: a!.token, reason: "why a" }], addedAgain: [] });
     assertEquals(await bench.finish("a", a!.token, "retry"), "cancelled");
     await bench.pass(1000);
     assertEquals(await countsOf(other), NONE);
+  }],
+  23: ["holds", async (bench) => {
+    const other = bench.open({});
+    const look = (process: string) => other.waits({ process, received: [], ended: [], kept: [] });
+    const entry = { key: "a", payload: "", delay: 0, priority: 0 };
+    await bench.engine.addAndWait(entry, "one", 1);
+    await other.addAndWait(entry, "two", 1);
+    const { taken: [first] } = await bench.take("o");
+    await other.addAndWait(entry, "two", 2);
+    await bench.turn("o", [{ key: "a", token: first!.token, kind: "succeeded", result: "value 1" }]);
+    for (const process of ["one", "two"]) {
+      assertEquals((await look(process)).outcomes, [{ ids: "1", outcome: "value 1" }]);
+    }
+    const { taken: [second] } = await bench.take("p");
+    await bench.finish("a", second!.token);
+    assertEquals((await look("two")).outcomes.find(({ ids }) => ids === "2"), { ids: "2", outcome: "done" });
+  }],
+  24: ["holds", async (bench) => {
+    const other = bench.open({});
+    await bench.add("a", "b", "c");
+    const { taken: [a, b] } = await bench.take("o", 3);
+    assertEquals((await bench.engine.renew("o", true))!.addedAgain, []);
+    await other.add([{ key: "a", payload: "" }]);
+    await other.add([{ key: "c", payload: "" }], 10);
+    await bench.pass(1000);
+    await other.add([{ key: "b", payload: "" }]);
+    const { addedAgain } = (await bench.engine.renew("o", true))!;
+    assertEquals(new Set(addedAgain), new Set([a!.token, b!.token]));
+    for (const { key, token } of [a!, b!]) assertEquals(await bench.finish(key, token, "handedBack"), true);
+    assertEquals((await bench.engine.renew("o", true))!.addedAgain, []);
+    assertEquals(keysOf(await bench.take("p", 3)).toSorted(), ["a", "b"]);
+    assertEquals((await bench.engine.renew("p", true))!.addedAgain, []);
   }],
 };
 

@@ -8,7 +8,7 @@ export interface RemotePlace {
   /** Name of the engine in messages. */
   readonly product: "Redis" | "SQLite";
   /** Opens a queue, as another process does. */
-  open<T = string>(options: RemoteQueueOptions<T> & { readonly name: string }): RemoteQueue<T>;
+  open<T = string, R = unknown>(options: RemoteQueueOptions<T> & { readonly name: string }): RemoteQueue<T, R>;
   /** Opens a queue of a config document. */
   openFrom(config: WorkQueueConfig, name: string): RemoteQueue;
   /** Makes ready items as old as if they had been added earlier, by a number of milliseconds. */

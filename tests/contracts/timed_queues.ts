@@ -57,6 +57,7 @@ export abstract class TimedQueues {
       shared: undefined,
       metrics: undefined,
       onQueueError,
+      storesResults: false,
     });
   }
 

@@ -28,6 +28,10 @@ class NotedLease {
   cancel(reason: string): void {
     this.notes.push(reason);
   }
+
+  addAgain(): void {
+    this.notes.push("added again");
+  }
 }
 
 async function withLeases(
@@ -49,12 +53,15 @@ async function withLeases(
   leases.delete(two);
 }
 
-const NO_NEWS: Renewal = { cancelled: [] };
+const NO_NEWS: Renewal = { cancelled: [], addedAgain: [] };
 
 Deno.test("leases: without a message, the next renewal tells which items were cancelled", async () => {
   await withLeases(async (engine, _leases, time, one, two) => {
     await time.tickAsync(10_000);
-    engine.answers[0]!({ cancelled: [{ token: "2", reason: "stop" }, { token: "3", reason: "ended meanwhile" }] });
+    engine.answers[0]!({
+      ...NO_NEWS,
+      cancelled: [{ token: "2", reason: "stop" }, { token: "3", reason: "ended meanwhile" }],
+    });
     await time.tickAsync(0);
     assertEquals([one.notes, two.notes], [[], ["stop"]]);
     await time.tickAsync(10_000);
@@ -71,7 +78,7 @@ Deno.test("leases: a message during a renewal causes another renewal, because th
     engine.answers[0]!(NO_NEWS);
     await time.tickAsync(0);
     assertEquals(engine.answers.length, 2);
-    engine.answers[1]!({ cancelled: [{ token: "1", reason: "stop" }] });
+    engine.answers[1]!({ ...NO_NEWS, cancelled: [{ token: "1", reason: "stop" }] });
     await time.tickAsync(0);
     assertEquals([one.notes, engine.answers.length], [["stop"], 2]);
   });

@@ -70,7 +70,7 @@ class Partition implements HandOuts {
   }
 
   async renew(): Promise<Renewal> {
-    return await Promise.resolve({ cancelled: [] });
+    return await Promise.resolve({ cancelled: [], addedAgain: [] });
   }
 
   async release(): Promise<string[]> {
@@ -107,7 +107,7 @@ class Workers implements Want<string> {
             throw error;
           },
           call: (promise) => promise,
-          onCancelled() {},
+          onNews() {},
           carryOut: async (lease, { kind }) => {
             await this.dispatcher.finish(lease, finishOf(lease, kind));
             return true;

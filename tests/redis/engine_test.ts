@@ -8,6 +8,7 @@ import { engineGivenUpSuite } from "../contracts/engine_given_up_suite.ts";
 import { engineOrdersSuite } from "../contracts/engine_orders_suite.ts";
 import { engineRetryBudgetSuite } from "../contracts/engine_retry_budget_suite.ts";
 import { engineSuite } from "../contracts/engine_suite.ts";
+import { engineWaitsSuite } from "../contracts/engine_waits_suite.ts";
 import { unknownPartsSuite } from "../contracts/unknown_parts_suite.ts";
 import { REDIS } from "../../packages/redis/interpreter.ts";
 import { addRateLimited } from "../contracts/engine_bench.ts";
@@ -24,6 +25,7 @@ engineGivenUpSuite(engineTest);
 engineCopiesSuite(engineTest);
 engineRetryBudgetSuite(engineTest);
 engineAgesSuite(engineTest);
+engineWaitsSuite(engineTest);
 
 /** Makes the only owner with leases lose all of them, so that no owner has a lease. */
 async function lose(bench: Bench): Promise<void> {

@@ -115,4 +115,18 @@ export const rulesOnRedis: readonly RuleOnEngine[] = [
     why:
       "For all processes together. The process that works on the item learns of the cancel from a message or, at the latest, when it renews its lease.",
   },
+  {
+    number: 23,
+    rule: "Results",
+    verdict: "holds",
+    why:
+      "For all processes together, and only for [results](control.md#waiting-for-results) that a process stores. Otherwise, calls resolve to `undefined`.",
+  },
+  {
+    number: 24,
+    rule: "The newest wins",
+    verdict: "holds",
+    why:
+      "For all processes together. The process that works on the item learns of the add from a message or, at the latest, when it renews its lease.",
+  },
 ];

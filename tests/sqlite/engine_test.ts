@@ -7,6 +7,7 @@ import { engineGivenUpSuite } from "../contracts/engine_given_up_suite.ts";
 import { engineOrdersSuite } from "../contracts/engine_orders_suite.ts";
 import { engineRetryBudgetSuite } from "../contracts/engine_retry_budget_suite.ts";
 import { engineSuite } from "../contracts/engine_suite.ts";
+import { engineWaitsSuite } from "../contracts/engine_waits_suite.ts";
 import { unknownPartsSuite } from "../contracts/unknown_parts_suite.ts";
 import { SQLITE } from "../../packages/sqlite/interpreter.ts";
 import { checkOwners } from "../contracts/engine_owners.ts";
@@ -22,6 +23,7 @@ engineGivenUpSuite(engineTest);
 engineCopiesSuite(engineTest);
 engineRetryBudgetSuite(engineTest);
 engineAgesSuite(engineTest);
+engineWaitsSuite(engineTest);
 
 Deno.test("engine on SQLite: whatever owners do, no key has two owners or is lost, and finished keys no longer count", async () => {
   await checkOwners(async (settings, use) => {

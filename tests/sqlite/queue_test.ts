@@ -40,16 +40,6 @@ fileTest("items are processed in batches, and items that fail alone are retried"
   await queue.shutDownWithDrain();
 });
 
-fileTest("a pool that would abort attempts at items that are added again is refused", async (folder) => {
-  const queue = folder.open();
-  assertThrows(
-    () => runWorkers(queue, () => {}, { whileProcessing: "abort" }),
-    TypeError,
-    `'whileProcessing: "abort"' is for queues in memory`,
-  );
-  await queue.shutDownWithDrain();
-});
-
 fileTest("ready, delayed, failed and given-up items are there when the file is opened again", async (folder) => {
   const first = folder.open();
   await first.addAll(["ready", "failing", "hopeless"]);

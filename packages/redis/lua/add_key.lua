@@ -4,4 +4,5 @@ if delayUs > 0 then
   q.addAfter(key, delayUs, replaces, folds, priority)
 else
   q.addNow(key, replaces, folds, priority)
+  if q.tellsAdds then q.tellHolder(key) end
 end

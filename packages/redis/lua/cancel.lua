@@ -17,7 +17,8 @@ if flag then
   if not q.isCancelled(key, token, owner) then -- the first reason applies
     redis.call('HSET', q.cancelled_by .. owner, key, token .. ' ' .. reason)
   end
-  redis.call('PUBLISH', q.channel .. (string.match(owner, '^(.*)%.') or owner), RENEW)
+  if q.tellsAdds then redis.call('HDEL', q.added_to .. owner, key) end
+  q.tellOwner(owner)
 elseif redis.call('ZSCORE', q.ready, key) then
   state = q.hasGroups and q.ordered().blocks(key) and 'blocked' or 'ready'
   if q.plan then q.ordered().takeOut(key) else redis.call('ZREM', q.ready, key) end
@@ -39,6 +40,7 @@ if redis.call('ZREM', q.delayed, key) == 1 then
 end
 if state then
   limiter_forget(key)
+  q.endWaits(key, 'cancelled ' .. reason)
   if not flag then q.dropItem(key) end
   q.wakeForReady()
 end

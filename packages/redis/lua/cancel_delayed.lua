@@ -5,5 +5,8 @@ redis.call('ZREM', q.delayed, key)
 if q.ranked then q.priorityStore().take(q.due_priorities, key) end
 q.stopFolding(key)
 if q.budget then q.retryBudget().takeDue(key) end
-if not q.isReady(key) and redis.call('HEXISTS', q.holders, key) == 0 then q.dropItem(key) end
+if not q.isReady(key) and redis.call('HEXISTS', q.holders, key) == 0 then
+  q.dropItem(key)
+  q.endWaits(key, 'cancelled')
+end
 return q.reply(1)

@@ -8,4 +8,5 @@ end
 q.wakeForReady()
 if redis.call('EXISTS', q.held_by .. owner) == 1 then return q.reply(1) end
 redis.call('ZREM', q.owners, owner)
+if q.tellsAdds then redis.call('SREM', q.telling, owner) end
 return q.reply(0)

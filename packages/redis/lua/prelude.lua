@@ -30,6 +30,11 @@ local q = {
 q.folding = prefix .. 'folding'    -- set of delayed keys whose attempt failed, if adds are folded into their retries
 q.stalled_by = prefix .. 'stalled:' -- for each owner, the set of its keys that had stalled once
 q.cancelled_by = prefix .. 'cancelled:' -- for each owner, a hash: its cancelled key to token and reason
+q.telling = prefix .. 'telling'    -- set of owners that are told of adds of their keys
+q.added_to = prefix .. 'added:'    -- for each such owner, a hash: its key that was added to its token
+q.waits_for = prefix .. 'waits:'   -- for each awaited key, a zset: process and number of a wait, by its time
+q.outcomes_of = prefix .. 'outcomes:' -- for each process, a hash: numbers of waits to their outcome
+q.wait_ends = prefix .. 'waitends' -- zset: wait, or process and numbers of an outcome, by the time when it is forgotten
 q.gaps = prefix .. 'gaps'          -- zset: ends of the periods in which no owner was heard from
 q.expired = prefix .. 'expired'    -- zset: owner whose keys are being taken away, by the time when this began
 q.given_up = prefix .. 'givenup'   -- zset: key, by the time when it was given up
@@ -49,6 +54,7 @@ local BATCH = 200           -- maximum number of keys moved in one call, because
 local KEPT = 10000          -- maximum number of lost tokens, and by default of given-up keys, that are stored
 local FOREVER = 2^53 - 1    -- larger numbers are not exact
 local EXPIRE_AFTER = 2592000000000 -- µs without calls after which the keys of an empty queue expire by default
+local WAIT_FOR = 60000000   -- µs after which a wait is forgotten whose process does not keep it
 local SECOND_LOOK = 50000   -- µs between the deadline of a key and the check by a second process
 
 local function whole(number)
@@ -101,6 +107,8 @@ local checked = tonumber(stored[4]) or 0
 -- q.hasGroups            whether the discipline is `fair`
 -- q.hasTraces            whether any key was ever added with a traceparent
 -- q.hasCancels           whether any key was ever cancelled while it was processing
+-- q.hasWaits             whether a process ever waited for a key
+-- q.tellsAdds            whether any owner ever wanted to be told of adds of its keys
 -- q.fair                 numbers of the order, if the discipline is `fair`: see fair_order.lua
 -- q.isChanging           whether keys of a group are blocked until a time
 -- q.budget               numbers of the retry budget, if the queue has one: see retry_budget.lua
@@ -114,9 +122,10 @@ if stored[10] then
 end
 q.ranked = stored[12]
 if stored[13] then
-  local more = redis.call('HMGET', q.meta, 'moving', 'until', 'redrive', 'traces', 'budget', 'cancels')
+  local more = redis.call('HMGET', q.meta, 'moving', 'until', 'redrive', 'traces', 'budget', 'cancels',
+    'waits', 'adds')
   q.moving, q.paused_until, q.redrive_at, q.hasTraces = more[1], tonumber(more[2]) or 0, tonumber(more[3]), more[4]
-  q.budget, q.hasCancels = more[5], more[6]
+  q.budget, q.hasCancels, q.hasWaits, q.tellsAdds = more[5], more[6], more[7], more[8]
 end
 --#include check_birth
 -- Whether the queue is paused. While it is paused, no key is handed out and no process is woken.
@@ -523,12 +532,95 @@ function q.keepTrace(key, trace)
   end
 end
 
+-- Notes that an owner wants to be told of adds of its keys.
+function q.beTold(owner)
+  if not q.tellsAdds then
+    q.useMore()
+    redis.call('HSET', q.meta, 'adds', 1)
+    q.tellsAdds = '1'
+  end
+  redis.call('SADD', q.telling, owner)
+end
+
+-- Tells the holder of a key that was added while it is processing, if the holder wants to know and was not told.
+function q.tellHolder(key)
+  local _, token, owner = q.split(redis.call('HGET', q.holders, key))
+  if not token or redis.call('SISMEMBER', q.telling, owner) == 0 then return end
+  if redis.call('HSET', q.added_to .. owner, key, token) == 1 then q.tellOwner(owner) end
+end
+
+-- Tells the process of an owner to renew its leases, because something has happened to a key.
+function q.tellOwner(owner)
+  redis.call('PUBLISH', q.channel .. (string.match(owner, '^(.*)%.') or owner), RENEW)
+end
+
+-- Notes that a process waits for a key, from now on.
+function q.wait(key, process, id)
+  if not q.hasWaits then
+    q.useMore()
+    redis.call('HSET', q.meta, 'waits', 1)
+  end
+  local wait = process .. ' ' .. id
+  redis.call('ZADD', q.waits_for .. key, q.tick(), wait)
+  redis.call('ZADD', q.wait_ends, now + WAIT_FOR, 'wait ' .. wait .. ' ' .. key)
+end
+
+-- Removes a wait. Returns whether there was one.
+function q.removeWait(key, wait)
+  redis.call('ZREM', q.wait_ends, 'wait ' .. wait .. ' ' .. key)
+  return redis.call('ZREM', q.waits_for .. key, wait) == 1
+end
+
+-- Ends the waits for a key, and tells their processes. With `token`, only waits that are older than this hand-out end.
+-- `keepFor` is the time in µs for which the outcome is kept.
+function q.endWaits(key, outcome, token, keepFor)
+  if not q.hasWaits then return end
+  local to = token and '(' .. token or '+inf'
+  local waits = redis.call('ZRANGE', q.waits_for .. key, '-inf', to, 'BYSCORE')
+  if #waits == 0 then return end
+  redis.call('ZREMRANGEBYSCORE', q.waits_for .. key, '-inf', to)
+  local processes = {}
+  for _, wait in ipairs(waits) do
+    redis.call('ZREM', q.wait_ends, 'wait ' .. wait .. ' ' .. key)
+    local process, id = string.match(wait, '^(.*) (%d+)$')
+    processes[process] = processes[process] and processes[process] .. ',' .. id or id
+  end
+  keepFor = keepFor or WAIT_FOR
+  for process, ids in pairs(processes) do
+    redis.call('HSET', q.outcomes_of .. process, ids, outcome)
+    -- No call may come that would forget the outcomes.
+    redis.call('EXPIRE', q.outcomes_of .. process, math.ceil(keepFor / 1000000), 'NX')
+    redis.call('EXPIRE', q.outcomes_of .. process, math.ceil(keepFor / 1000000), 'GT')
+    redis.call('ZADD', q.wait_ends, now + keepFor, 'outcome ' .. process .. ' ' .. ids)
+    redis.call('PUBLISH', q.channel .. process, '')
+  end
+end
+
+-- Forgets waits whose processes are gone, and outcomes that were kept for long enough. Afterwards, `q.hasWaits` is
+-- whether there are others.
+function q.forgetWaits()
+  if not q.hasWaits then return end
+  local over = redis.call('ZRANGE', q.wait_ends, '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH)
+  for _, each in ipairs(over) do
+    local process, ids = string.match(each, '^outcome (.*) (%S+)$')
+    if process then
+      redis.call('HDEL', q.outcomes_of .. process, ids)
+    else
+      local wait, key = string.match(each, '^wait (%S+ %d+) (.*)$')
+      redis.call('ZREM', q.waits_for .. key, wait)
+    end
+    redis.call('ZREM', q.wait_ends, each)
+  end
+  q.hasWaits = redis.call('EXISTS', q.wait_ends) == 1
+end
+
 -- Removes the holder of a key that is finished or handed back. `hasStalled` is true if the key may be in the owner's
 -- set of stalled keys.
 function q.letGo(key, token, owner, rank, hasStalled)
   redis.call('HDEL', q.holders, key)
   if q.hasGroups and rank ~= '' then q.endTurn(key, token, rank) end
   redis.call('SREM', q.held_by .. owner, key)
+  if q.tellsAdds then redis.call('HDEL', q.added_to .. owner, key) end
   if hasStalled then redis.call('SREM', q.stalled_by .. owner, key) end
 end
 

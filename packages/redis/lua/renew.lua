@@ -1,8 +1,14 @@
 q.isBusy = true
+local addedAgain = {}
 q.hear(leaseUs)
 local isThere = redis.call('ZSCORE', q.owners, owner) and 1 or 0
 if isThere == 1 then
   redis.call('ZADD', q.owners, q.leaseEnd(leaseUs), owner)
+  if tellsAdds then
+    q.beTold(owner)
+    local added = redis.call('HRANDFIELD', q.added_to .. owner, KEPT, 'WITHVALUES') -- at most that many, all different
+    for i = 2, #added, 2 do addedAgain[i / 2] = added[i] end
+  end
   if dutyOwner == owner then q.takeDuty(owner, leaseUs, dutyStage) end
   local stored = q.hasCancels and redis.call('HRANDFIELD', q.cancelled_by .. owner, BATCH, 'WITHVALUES') or {}
   for i = 2, #stored, 2 do

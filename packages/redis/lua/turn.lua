@@ -19,6 +19,7 @@ if q.moving then
   --#include move_some
 end
 --#include redrive_some
+q.forgetWaits()
 local CHECKS = leaseUs / 20 -- µs between two checks for expired leases
 q.hear(leaseUs)
 
@@ -49,6 +50,7 @@ function q.giveUp(key, reason, why, uncounted, attempts)
   attempts = attempts or uncounted + failures
   local first = failures > 0 and redis.call('HGET', prefix .. 'failingsince', key) -- failures may have expired
   limiter_forget(key)
+  q.endWaits(key, 'givenUp ' .. why .. ' ' .. reason)
   local at = whole(q.tick())
   redis.call('HINCRBY', q.meta, 'givenUp', 1)
   redis.call('HINCRBY', q.meta, 'givenUp:' .. why, 1)
@@ -119,6 +121,9 @@ local function finish(key, token, kind, delay, given, reason, wish, attempts, ma
     local failures = q.carryOut(kind, key, token, delay, given, reason, wish or priority, attempts, maxRetries)
     if failures then return { failures } end
     flag = q.split(redis.call('HGET', q.holders, key)) -- carryOut may have marked the key as added again
+  end
+  if q.hasWaits and not isCancelled and (kind == 'succeeded' or kind == 'requeueAfter' or kind == 'done') then
+    q.endWaits(key, kind == 'succeeded' and reason ~= '' and reason or 'done', token, keepOutcomesUs)
   end
   q.letGo(key, token, holdingOwner, rank, hasStalled)
   if flag == '+' then
@@ -191,6 +196,10 @@ function q.expire()
       redis.call('ZADD', q.owners, ends, gone)
     else
       redis.call('ZREM', q.owners, gone)
+      if q.tellsAdds then
+        redis.call('SREM', q.telling, gone)
+        redis.call('DEL', q.added_to .. gone)
+      end
       if redis.call('SCARD', q.held_by .. gone) > 0 then redis.call('ZADD', q.expired, now, gone) end
       if gone == dutyOwner then
         redis.call('HDEL', q.meta, 'duty')
@@ -390,6 +399,10 @@ function q.hold()
   redis.call('HSET', q.holders, unpack(holders))
   redis.call('SADD', q.held_by .. owner, unpack(keys))
   redis.call('ZADD', q.owners, q.leaseEnd(leaseUs), owner)
+  if tellsAdds then q.beTold(owner) end
+  if q.hasWaits then
+    for i, key in ipairs(keys) do taken.isAwaited[i] = redis.call('EXISTS', q.waits_for .. key) end
+  end
   taken.failures = failures_of(keys)
   if q.hasTraces then taken.trace = redis.call('HMGET', q.traces, unpack(keys)) end
   -- A process without keyOf must see that a payload exists. Otherwise, it would use the key as the item.

@@ -48,6 +48,8 @@ export const STRUCTURES: readonly string[] = [
   "idle",
   "looks",
   "pausedgroups",
+  "telling",
+  "waitends",
   "buckets",
   "pastorders",
   "deposits",

@@ -3,6 +3,7 @@
 /** Name of a file in `packages/redis/lua`, without its extension. */
 export type LuaFile =
   | "add"
+  | "add_and_wait"
   | "add_each"
   | "add_items"
   | "add_key"
@@ -89,7 +90,8 @@ export type LuaFile =
   | "throttle_prelude"
   | "tokens"
   | "turn"
-  | "unlock";
+  | "unlock"
+  | "waits";
 
 /** Text of each file. */
 export const LUA: Readonly<Record<LuaFile, string>> = {
@@ -101,6 +103,20 @@ for key in rows() do
   if q.hasTraces then q.keepTrace(key) end
   --#include add_key
 end
+q.wakeForReady()
+`,
+  add_and_wait: `q.isBusy = true
+if resent and redis.call('ZSCORE', q.waits_for .. key, process .. ' ' .. id) then return q.reply(0) end
+q.makeDueReady()
+q.forgetWaits()
+if payload then
+  redis.call('HSET', q.items, key, payload)
+  if not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
+end
+if trace or q.hasTraces then q.keepTrace(key, trace) end
+local delayUs = 0
+--#include add_key
+q.wait(key, process, id)
 q.wakeForReady()
 `,
   add_each: `q.isBusy = true
@@ -134,6 +150,7 @@ if delayUs > 0 then
   q.addAfter(key, delayUs, replaces, folds, priority)
 else
   q.addNow(key, replaces, folds, priority)
+  if q.tellsAdds then q.tellHolder(key) end
 end
 `,
   add_rate_limited: `q.isBusy = true
@@ -198,7 +215,8 @@ if flag then
   if not q.isCancelled(key, token, owner) then -- the first reason applies
     redis.call('HSET', q.cancelled_by .. owner, key, token .. ' ' .. reason)
   end
-  redis.call('PUBLISH', q.channel .. (string.match(owner, '^(.*)%.') or owner), RENEW)
+  if q.tellsAdds then redis.call('HDEL', q.added_to .. owner, key) end
+  q.tellOwner(owner)
 elseif redis.call('ZSCORE', q.ready, key) then
   state = q.hasGroups and q.ordered().blocks(key) and 'blocked' or 'ready'
   if q.plan then q.ordered().takeOut(key) else redis.call('ZREM', q.ready, key) end
@@ -220,6 +238,7 @@ if redis.call('ZREM', q.delayed, key) == 1 then
 end
 if state then
   limiter_forget(key)
+  q.endWaits(key, 'cancelled ' .. reason)
   if not flag then q.dropItem(key) end
   q.wakeForReady()
 end
@@ -232,7 +251,10 @@ redis.call('ZREM', q.delayed, key)
 if q.ranked then q.priorityStore().take(q.due_priorities, key) end
 q.stopFolding(key)
 if q.budget then q.retryBudget().takeDue(key) end
-if not q.isReady(key) and redis.call('HEXISTS', q.holders, key) == 0 then q.dropItem(key) end
+if not q.isReady(key) and redis.call('HEXISTS', q.holders, key) == 0 then
+  q.dropItem(key)
+  q.endWaits(key, 'cancelled')
+end
 return q.reply(1)
 `,
   check_birth: `-- Refuses a call if the queue is no longer the one that the caller knows, because the server has lost \`meta\`. The
@@ -248,11 +270,12 @@ if not q.born then
     return redis.call('EXISTS', ...) > 0 and '1' or false
   end
   stored[8], stored[9], q.ranked = has(q.items), has(q.folding), has(q.priorities, q.due_priorities)
-  q.hasTraces = has(q.traces)
+  q.hasTraces, q.hasWaits = has(q.traces), has(q.wait_ends)
   if stored[8] then redis.call('HSET', q.meta, 'payloads', 1) end
   if stored[9] then redis.call('HSET', q.meta, 'folding', 1) end
   if q.ranked then redis.call('HSET', q.meta, 'ranked', 1) end
   if q.hasTraces then redis.call('HSET', q.meta, 'traces', 1, 'more', 1) end
+  if q.hasWaits then redis.call('HSET', q.meta, 'waits', 1, 'more', 1) end
 end
 `,
   claim: `--#include read_lock
@@ -1144,6 +1167,7 @@ end
 q.wakeForReady()
 if redis.call('EXISTS', q.held_by .. owner) == 1 then return q.reply(1) end
 redis.call('ZREM', q.owners, owner)
+if q.tellsAdds then redis.call('SREM', q.telling, owner) end
 return q.reply(0)
 `,
   limiters: `-- Failures and token buckets on the server. A script that uses them must define
@@ -1883,6 +1907,11 @@ local q = {
 q.folding = prefix .. 'folding'    -- set of delayed keys whose attempt failed, if adds are folded into their retries
 q.stalled_by = prefix .. 'stalled:' -- for each owner, the set of its keys that had stalled once
 q.cancelled_by = prefix .. 'cancelled:' -- for each owner, a hash: its cancelled key to token and reason
+q.telling = prefix .. 'telling'    -- set of owners that are told of adds of their keys
+q.added_to = prefix .. 'added:'    -- for each such owner, a hash: its key that was added to its token
+q.waits_for = prefix .. 'waits:'   -- for each awaited key, a zset: process and number of a wait, by its time
+q.outcomes_of = prefix .. 'outcomes:' -- for each process, a hash: numbers of waits to their outcome
+q.wait_ends = prefix .. 'waitends' -- zset: wait, or process and numbers of an outcome, by the time when it is forgotten
 q.gaps = prefix .. 'gaps'          -- zset: ends of the periods in which no owner was heard from
 q.expired = prefix .. 'expired'    -- zset: owner whose keys are being taken away, by the time when this began
 q.given_up = prefix .. 'givenup'   -- zset: key, by the time when it was given up
@@ -1902,6 +1931,7 @@ local BATCH = 200           -- maximum number of keys moved in one call, because
 local KEPT = 10000          -- maximum number of lost tokens, and by default of given-up keys, that are stored
 local FOREVER = 2^53 - 1    -- larger numbers are not exact
 local EXPIRE_AFTER = 2592000000000 -- µs without calls after which the keys of an empty queue expire by default
+local WAIT_FOR = 60000000   -- µs after which a wait is forgotten whose process does not keep it
 local SECOND_LOOK = 50000   -- µs between the deadline of a key and the check by a second process
 
 local function whole(number)
@@ -1954,6 +1984,8 @@ local checked = tonumber(stored[4]) or 0
 -- q.hasGroups            whether the discipline is \`fair\`
 -- q.hasTraces            whether any key was ever added with a traceparent
 -- q.hasCancels           whether any key was ever cancelled while it was processing
+-- q.hasWaits             whether a process ever waited for a key
+-- q.tellsAdds            whether any owner ever wanted to be told of adds of its keys
 -- q.fair                 numbers of the order, if the discipline is \`fair\`: see fair_order.lua
 -- q.isChanging           whether keys of a group are blocked until a time
 -- q.budget               numbers of the retry budget, if the queue has one: see retry_budget.lua
@@ -1967,9 +1999,10 @@ if stored[10] then
 end
 q.ranked = stored[12]
 if stored[13] then
-  local more = redis.call('HMGET', q.meta, 'moving', 'until', 'redrive', 'traces', 'budget', 'cancels')
+  local more = redis.call('HMGET', q.meta, 'moving', 'until', 'redrive', 'traces', 'budget', 'cancels',
+    'waits', 'adds')
   q.moving, q.paused_until, q.redrive_at, q.hasTraces = more[1], tonumber(more[2]) or 0, tonumber(more[3]), more[4]
-  q.budget, q.hasCancels = more[5], more[6]
+  q.budget, q.hasCancels, q.hasWaits, q.tellsAdds = more[5], more[6], more[7], more[8]
 end
 --#include check_birth
 -- Whether the queue is paused. While it is paused, no key is handed out and no process is woken.
@@ -2376,12 +2409,95 @@ function q.keepTrace(key, trace)
   end
 end
 
+-- Notes that an owner wants to be told of adds of its keys.
+function q.beTold(owner)
+  if not q.tellsAdds then
+    q.useMore()
+    redis.call('HSET', q.meta, 'adds', 1)
+    q.tellsAdds = '1'
+  end
+  redis.call('SADD', q.telling, owner)
+end
+
+-- Tells the holder of a key that was added while it is processing, if the holder wants to know and was not told.
+function q.tellHolder(key)
+  local _, token, owner = q.split(redis.call('HGET', q.holders, key))
+  if not token or redis.call('SISMEMBER', q.telling, owner) == 0 then return end
+  if redis.call('HSET', q.added_to .. owner, key, token) == 1 then q.tellOwner(owner) end
+end
+
+-- Tells the process of an owner to renew its leases, because something has happened to a key.
+function q.tellOwner(owner)
+  redis.call('PUBLISH', q.channel .. (string.match(owner, '^(.*)%.') or owner), RENEW)
+end
+
+-- Notes that a process waits for a key, from now on.
+function q.wait(key, process, id)
+  if not q.hasWaits then
+    q.useMore()
+    redis.call('HSET', q.meta, 'waits', 1)
+  end
+  local wait = process .. ' ' .. id
+  redis.call('ZADD', q.waits_for .. key, q.tick(), wait)
+  redis.call('ZADD', q.wait_ends, now + WAIT_FOR, 'wait ' .. wait .. ' ' .. key)
+end
+
+-- Removes a wait. Returns whether there was one.
+function q.removeWait(key, wait)
+  redis.call('ZREM', q.wait_ends, 'wait ' .. wait .. ' ' .. key)
+  return redis.call('ZREM', q.waits_for .. key, wait) == 1
+end
+
+-- Ends the waits for a key, and tells their processes. With \`token\`, only waits that are older than this hand-out end.
+-- \`keepFor\` is the time in µs for which the outcome is kept.
+function q.endWaits(key, outcome, token, keepFor)
+  if not q.hasWaits then return end
+  local to = token and '(' .. token or '+inf'
+  local waits = redis.call('ZRANGE', q.waits_for .. key, '-inf', to, 'BYSCORE')
+  if #waits == 0 then return end
+  redis.call('ZREMRANGEBYSCORE', q.waits_for .. key, '-inf', to)
+  local processes = {}
+  for _, wait in ipairs(waits) do
+    redis.call('ZREM', q.wait_ends, 'wait ' .. wait .. ' ' .. key)
+    local process, id = string.match(wait, '^(.*) (%d+)$')
+    processes[process] = processes[process] and processes[process] .. ',' .. id or id
+  end
+  keepFor = keepFor or WAIT_FOR
+  for process, ids in pairs(processes) do
+    redis.call('HSET', q.outcomes_of .. process, ids, outcome)
+    -- No call may come that would forget the outcomes.
+    redis.call('EXPIRE', q.outcomes_of .. process, math.ceil(keepFor / 1000000), 'NX')
+    redis.call('EXPIRE', q.outcomes_of .. process, math.ceil(keepFor / 1000000), 'GT')
+    redis.call('ZADD', q.wait_ends, now + keepFor, 'outcome ' .. process .. ' ' .. ids)
+    redis.call('PUBLISH', q.channel .. process, '')
+  end
+end
+
+-- Forgets waits whose processes are gone, and outcomes that were kept for long enough. Afterwards, \`q.hasWaits\` is
+-- whether there are others.
+function q.forgetWaits()
+  if not q.hasWaits then return end
+  local over = redis.call('ZRANGE', q.wait_ends, '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH)
+  for _, each in ipairs(over) do
+    local process, ids = string.match(each, '^outcome (.*) (%S+)$')
+    if process then
+      redis.call('HDEL', q.outcomes_of .. process, ids)
+    else
+      local wait, key = string.match(each, '^wait (%S+ %d+) (.*)$')
+      redis.call('ZREM', q.waits_for .. key, wait)
+    end
+    redis.call('ZREM', q.wait_ends, each)
+  end
+  q.hasWaits = redis.call('EXISTS', q.wait_ends) == 1
+end
+
 -- Removes the holder of a key that is finished or handed back. \`hasStalled\` is true if the key may be in the owner's
 -- set of stalled keys.
 function q.letGo(key, token, owner, rank, hasStalled)
   redis.call('HDEL', q.holders, key)
   if q.hasGroups and rank ~= '' then q.endTurn(key, token, rank) end
   redis.call('SREM', q.held_by .. owner, key)
+  if q.tellsAdds then redis.call('HDEL', q.added_to .. owner, key) end
   if hasStalled then redis.call('SREM', q.stalled_by .. owner, key) end
 end
 
@@ -2605,10 +2721,16 @@ redis.call('HSET', q.meta, 'format', FORMAT, 'more', 1, 'partitions', division)
 if moves then redis.call('HSET', q.meta, 'repartitions', moves) end
 `,
   renew: `q.isBusy = true
+local addedAgain = {}
 q.hear(leaseUs)
 local isThere = redis.call('ZSCORE', q.owners, owner) and 1 or 0
 if isThere == 1 then
   redis.call('ZADD', q.owners, q.leaseEnd(leaseUs), owner)
+  if tellsAdds then
+    q.beTold(owner)
+    local added = redis.call('HRANDFIELD', q.added_to .. owner, KEPT, 'WITHVALUES') -- at most that many, all different
+    for i = 2, #added, 2 do addedAgain[i / 2] = added[i] end
+  end
   if dutyOwner == owner then q.takeDuty(owner, leaseUs, dutyStage) end
   local stored = q.hasCancels and redis.call('HRANDFIELD', q.cancelled_by .. owner, BATCH, 'WITHVALUES') or {}
   for i = 2, #stored, 2 do
@@ -3247,6 +3369,7 @@ if q.moving then
   --#include move_some
 end
 --#include redrive_some
+q.forgetWaits()
 local CHECKS = leaseUs / 20 -- µs between two checks for expired leases
 q.hear(leaseUs)
 
@@ -3277,6 +3400,7 @@ function q.giveUp(key, reason, why, uncounted, attempts)
   attempts = attempts or uncounted + failures
   local first = failures > 0 and redis.call('HGET', prefix .. 'failingsince', key) -- failures may have expired
   limiter_forget(key)
+  q.endWaits(key, 'givenUp ' .. why .. ' ' .. reason)
   local at = whole(q.tick())
   redis.call('HINCRBY', q.meta, 'givenUp', 1)
   redis.call('HINCRBY', q.meta, 'givenUp:' .. why, 1)
@@ -3347,6 +3471,9 @@ local function finish(key, token, kind, delay, given, reason, wish, attempts, ma
     local failures = q.carryOut(kind, key, token, delay, given, reason, wish or priority, attempts, maxRetries)
     if failures then return { failures } end
     flag = q.split(redis.call('HGET', q.holders, key)) -- carryOut may have marked the key as added again
+  end
+  if q.hasWaits and not isCancelled and (kind == 'succeeded' or kind == 'requeueAfter' or kind == 'done') then
+    q.endWaits(key, kind == 'succeeded' and reason ~= '' and reason or 'done', token, keepOutcomesUs)
   end
   q.letGo(key, token, holdingOwner, rank, hasStalled)
   if flag == '+' then
@@ -3419,6 +3546,10 @@ function q.expire()
       redis.call('ZADD', q.owners, ends, gone)
     else
       redis.call('ZREM', q.owners, gone)
+      if q.tellsAdds then
+        redis.call('SREM', q.telling, gone)
+        redis.call('DEL', q.added_to .. gone)
+      end
       if redis.call('SCARD', q.held_by .. gone) > 0 then redis.call('ZADD', q.expired, now, gone) end
       if gone == dutyOwner then
         redis.call('HDEL', q.meta, 'duty')
@@ -3618,6 +3749,10 @@ function q.hold()
   redis.call('HSET', q.holders, unpack(holders))
   redis.call('SADD', q.held_by .. owner, unpack(keys))
   redis.call('ZADD', q.owners, q.leaseEnd(leaseUs), owner)
+  if tellsAdds then q.beTold(owner) end
+  if q.hasWaits then
+    for i, key in ipairs(keys) do taken.isAwaited[i] = redis.call('EXISTS', q.waits_for .. key) end
+  end
   taken.failures = failures_of(keys)
   if q.hasTraces then taken.trace = redis.call('HMGET', q.traces, unpack(keys)) end
   -- A process without keyOf must see that a payload exists. Otherwise, it would use the key as the item.
@@ -3679,5 +3814,32 @@ if held and held <= number then
   if division then redis.call('HSET', q.meta, 'partitions', division)
   else redis.call('HDEL', q.meta, 'partitions') end
 end
+`,
+  waits: `q.makeDueReady()
+q.forgetWaits()
+local MAX_OUTCOMES = 20 -- maximum number of outcomes that one call returns
+local lost = {}
+for kind, key, id in rows() do
+  local wait = process .. ' ' .. id
+  if kind == 'received' then
+    redis.call('HDEL', q.outcomes_of .. process, id)
+    redis.call('ZREM', q.wait_ends, 'outcome ' .. wait)
+  elseif kind == 'ended' then
+    q.removeWait(key, wait)
+  elseif not q.isReady(key) and not redis.call('ZSCORE', q.delayed, key)
+    and redis.call('HEXISTS', q.holders, key) == 0 then
+    q.removeWait(key, wait)
+    lost[#lost + 1] = tonumber(id)
+  elseif redis.call('ZSCORE', q.waits_for .. key, wait) then
+    redis.call('ZADD', q.wait_ends, now + WAIT_FOR, 'wait ' .. wait .. ' ' .. key)
+  else
+    lost[#lost + 1] = tonumber(id)
+  end
+end
+local stored = redis.call('HRANDFIELD', q.outcomes_of .. process, MAX_OUTCOMES, 'WITHVALUES')
+for i = 1, #stored, 2 do
+  outcomes.ids[#outcomes.ids + 1], outcomes.outcome[#outcomes.outcome + 1] = stored[i], stored[i + 1]
+end
+local isMore = redis.call('HLEN', q.outcomes_of .. process) > MAX_OUTCOMES and 1 or 0
 `,
 };

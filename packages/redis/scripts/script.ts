@@ -25,10 +25,12 @@ import { resume } from "./resume.ts";
 import { dropOld } from "./retention.ts";
 import { snapshot } from "./snapshot.ts";
 import { turn } from "./turn.ts";
+import { addAndWait, waits } from "./waits.ts";
 
 /** Scripts of a queue, by name. Each call runs one script. */
 export const SCRIPTS = {
   add,
+  addAndWait,
   addEach,
   addItems,
   addRateLimited,
@@ -63,6 +65,7 @@ export const SCRIPTS = {
   stopRedrive,
   stored,
   turn,
+  waits,
 };
 
 type Name = keyof typeof SCRIPTS;

@@ -52,6 +52,10 @@ export const turn = declareScript({
     rules: TEXT,
     /** Whether the reply must include how long each taken key had been ready. */
     wantsTimes: FLAG,
+    /** Whether the owner wants to be told of adds of its keys. */
+    tellsAdds: FLAG,
+    /** Time for which outcomes of waits are kept. One minute by default. */
+    keepOutcomesMs: optional(DURATION),
   },
   rows: {
     key: TEXT,
@@ -61,7 +65,7 @@ export const turn = declareScript({
     delayMs: DURATION,
     /** Input for "retry" and "failed", or reason code for "givenUp". */
     given: TEXT,
-    /** Error for "givenUp", "retry" or "failed". Can be empty for the last two. */
+    /** Error for "givenUp", "retry" or "failed", or outcome of the waits for "succeeded". Can be empty. */
     reason: TEXT,
     /** Priority for "requeueAfter" and "retry". By default, the key keeps its priority. */
     priority: optional(DECIMAL),
@@ -92,6 +96,8 @@ export const turn = declareScript({
       trace: optional(TEXT),
       /** Time for which the key had been ready. Present only if `wantsTimes` is true. */
       readyForMs: optional(DURATION),
+      /** Whether there are waits for the key. Missing if no key of the queue is awaited. */
+      isAwaited: optional(FLAG),
     }),
     /** Keys that this call gave up because they stalled too often. */
     givenUp: rows({ key: TEXT, payload: TEXT, attempts: NUMBER }),

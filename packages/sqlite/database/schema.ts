@@ -15,7 +15,7 @@
  * Version of the tables, which the database stores as `user_version`. Raise it with each change of the tables: a file
  * with tables of another version is refused.
  */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** Statements that create the tables. */
 export const SCHEMA = `
@@ -52,7 +52,7 @@ CREATE TABLE items (
   token INTEGER,
   owner INTEGER,
   cancelled TEXT,                     -- reason, if the key was cancelled: see store/cancels.ts
-  is_added_again INTEGER NOT NULL,
+  is_added_again INTEGER NOT NULL,    -- 1: by a retry or the end of a delay, 2: by an add; 0 if it was not
   held_priority REAL NOT NULL,
   held_place INTEGER,
   note TEXT,                          -- note of the order about the hand-out
@@ -71,6 +71,7 @@ CREATE TABLE owners (
   ends INTEGER,                       -- end of the lease; null if its keys are being taken away
   has_grace INTEGER NOT NULL,         -- whether the end includes the grace of a gap
   expired INTEGER,                    -- time when its keys began to be taken away
+  tells_adds INTEGER NOT NULL,        -- whether the owner is told of adds of its keys
   UNIQUE (queue, name)
 ) STRICT;
 CREATE INDEX owners_by_end ON owners (queue, ends) WHERE ends IS NOT NULL;
@@ -171,6 +172,27 @@ CREATE TABLE given_up (
   PRIMARY KEY (queue, at),
   UNIQUE (queue, key)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE waits (                  -- waits of processes for keys: see store/waits.ts
+  queue INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  since INTEGER NOT NULL,
+  process TEXT NOT NULL,
+  id INTEGER NOT NULL,                -- number of the wait in its process
+  ends INTEGER NOT NULL,              -- time when the wait is forgotten, unless its process keeps it
+  PRIMARY KEY (queue, key, since)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX waits_by_end ON waits (queue, ends);
+
+CREATE TABLE outcomes (               -- outcomes of waits that their processes have not received
+  queue INTEGER NOT NULL,
+  process TEXT NOT NULL,
+  ids TEXT NOT NULL,                  -- numbers of the waits
+  outcome TEXT NOT NULL,
+  ends INTEGER NOT NULL,              -- time when the outcome is forgotten
+  PRIMARY KEY (queue, process, ids)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX outcomes_by_end ON outcomes (queue, ends);
 
 CREATE TABLE messages (               -- newest message to each address of a process: see messages.ts
   process TEXT PRIMARY KEY,

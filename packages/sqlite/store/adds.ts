@@ -1,6 +1,8 @@
 import type { Entry, RankedEntry } from "@workqueue/engine";
 import { addAfter, addNow, type AddRules, makeDueReady } from "./arrivals.ts";
-import { isGone } from "./item.ts";
+import { renewalAddress } from "./cancels.ts";
+import { isGone, type Item } from "./item.ts";
+import { OF_OWNER } from "./owners.ts";
 import type { Queue } from "./queue.ts";
 import { toMicroseconds } from "./time.ts";
 
@@ -24,10 +26,30 @@ export function addEntries(queue: Queue, entries: readonly RankedEntry[], settin
       addAfter(queue, item, toMicroseconds(entry.delay), settings, entry.priority);
     } else {
       addNow(queue, item, settings, entry.priority);
+      tellHolder(queue, item);
     }
   }
   queue.notify();
   return added;
+}
+
+/** Tells the holder of a key that was added while it is processing, if the holder wants to know. */
+function tellHolder({ tx, owners }: Queue, item: Item): void {
+  if (item.is_added_again !== 1) return;
+  item.is_added_again = 2;
+  const process = tx.state.tellsAdds ? owners.toldProcess(item.owner!) : undefined;
+  if (process !== undefined) tx.messages.set(renewalAddress(process), 0);
+}
+
+/** Returns tokens of keys that were added while an owner has them, if it wants to know. */
+export function addedAgainOf({ tx }: Queue, owner: string): string[] {
+  tx.flush();
+  return tx.sql.all<{ token: number }>(
+    `SELECT token FROM items WHERE queue = ? AND ${OF_OWNER} AND is_added_again = 2`,
+    tx.queue,
+    tx.queue,
+    owner,
+  ).map(({ token }) => String(token));
 }
 
 /** Stores the payload and the trace of an entry. */

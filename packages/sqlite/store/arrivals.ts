@@ -72,8 +72,8 @@ export function come(
   // Any add makes the next attempt a first attempt, also before or after a retry that comes during this attempt.
   if (!isRetry) item.is_retry = 0;
   else if (queue.budget !== undefined && item.is_added_again === 0) item.is_retry = 1;
-  item.priority = item.is_added_again === 1 ? Math.max(item.priority, priority) : priority;
-  item.is_added_again = 1;
+  item.priority = item.is_added_again !== 0 ? Math.max(item.priority, priority) : priority;
+  if (item.is_added_again === 0) item.is_added_again = 1;
 }
 
 /**
@@ -127,7 +127,7 @@ export function addAfter(
   isRetry = false,
 ): void {
   promoteDue(queue, item);
-  const isThere = item.line !== null || item.is_added_again === 1;
+  const isThere = item.line !== null || item.is_added_again !== 0;
   if (delay <= 0 || rules.replaces && isThere) return addNow(queue, item, rules, priority, isRetry);
   delayUntil(queue, item, queue.tx.tick() + delay, priority, isRetry);
 }

@@ -23,6 +23,7 @@ export function cancel(queue: Queue, key: string, reason: string): CancelledFrom
   if (state === undefined) return undefined;
   if (isDelayed) endDelay(item);
   queue.failures.forget(key);
+  queue.waits.end(key, `cancelled ${reason}`);
   queue.notify();
   return state;
 }

@@ -20,7 +20,7 @@ export function storedKeys(queue: Queue, withProcessing: boolean, cursor: string
 
 /** Reports whether a key would come back if its holder were lost. */
 function comesBack({ token, cancelled, is_added_again }: Readonly<Item>): boolean {
-  return token !== null && (cancelled === null || is_added_again === 1);
+  return token !== null && (cancelled === null || is_added_again !== 0);
 }
 
 function storedKeyOf({ tx: { now }, failures }: Queue, item: Readonly<Item>): StoredKey {

@@ -16,5 +16,5 @@ export function putBack(queue: Queue, item: Item): void {
   item.priority = 0;
   if (queue.budget !== undefined) item.is_retry = 1; // its next attempt is not a first attempt
   const place = held_place ?? placeBefore(token!);
-  queue.makeReady(item, place, is_added_again === 1 ? Math.max(held_priority, priority) : held_priority);
+  queue.makeReady(item, place, is_added_again !== 0 ? Math.max(held_priority, priority) : held_priority);
 }

@@ -103,8 +103,8 @@ function stall(queue: Queue, item: Item, maxStalls: number): GivenUp[] {
     if (queue.budget !== undefined) item.is_retry = 1; // its next attempt is not a first attempt
     item.line = item.stalls === 1 ? Line.STALLED : Line.SUSPECT;
     item.place = held_place ?? placeBefore(token!);
-    item.priority = is_added_again === 1 ? Math.max(held_priority, priority) : held_priority;
-  } else if (is_added_again === 1) {
+    item.priority = is_added_again !== 0 ? Math.max(held_priority, priority) : held_priority;
+  } else if (is_added_again !== 0) {
     item.stalls = 2;
     item.line = Line.SUSPECT;
     item.place = tx.tick();

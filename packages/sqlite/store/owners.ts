@@ -4,6 +4,7 @@
  * @module
  */
 
+import { processOf } from "@workqueue/engine";
 import type { Transaction } from "./transaction.ts";
 
 /** Row of the table `owners`. */
@@ -12,6 +13,7 @@ interface Row {
   readonly name: string;
   readonly ends: number | null;
   readonly has_grace: number;
+  readonly tells_adds: number;
 }
 
 /** Condition for the rows of the keys of an owner. Its parameters are the id of the queue and the name of the owner. */
@@ -49,6 +51,12 @@ export class Owners {
     return this.#tx.sql.get<{ name: string }>("SELECT name FROM owners WHERE id = ?", id)!.name;
   }
 
+  /** Returns the process of an owner, if the owner wants to be told of adds of its keys. */
+  toldProcess(id: number): string | undefined {
+    const row = this.#tx.sql.get<Row>("SELECT * FROM owners WHERE id = ?", id);
+    return row?.tells_adds === 1 ? processOf(row.name) : undefined;
+  }
+
   /** Reports whether an owner has keys. */
   hasKeys(name: string): boolean {
     this.#tx.flush();
@@ -59,20 +67,26 @@ export class Owners {
   /**
    * Renews the lease of an owner, which may be new. Returns the id of the owner. An owner that renews its lease all the
    * time gets a little more, so that not each of its calls writes.
+   *
+   * @param tellsAdds Whether the owner wants to be told of adds of its keys.
    */
-  renew(name: string, lease: number): number {
+  renew(name: string, lease: number, tellsAdds: boolean): number {
     const { sql, queue, now } = this.#tx;
     const row = this.#row(name);
+    const tells = tellsAdds || row?.tells_adds === 1 ? 1 : 0;
     const left = row === undefined || row.ends === null || row.has_grace === 1 ? 0 : row.ends - now;
-    if (left >= lease) return row!.id;
+    if (left >= lease && row!.tells_adds === tells) return row!.id;
+    if (tellsAdds) this.#tx.state.tellsAdds = true;
     const more = lease / 100;
     const ends = Math.floor(now + lease + (left > lease - more ? more : 0));
     const { id } = sql.get<{ id: number }>(
-      `INSERT INTO owners (queue, name, ends, has_grace) VALUES (?, ?, ?, 0)
-        ON CONFLICT (queue, name) DO UPDATE SET ends = excluded.ends, has_grace = 0 RETURNING id`,
+      `INSERT INTO owners (queue, name, ends, has_grace, tells_adds) VALUES (?, ?, ?, 0, ?)
+        ON CONFLICT (queue, name) DO UPDATE
+          SET ends = excluded.ends, has_grace = 0, tells_adds = excluded.tells_adds RETURNING id`,
       queue,
       name,
       ends,
+      tells,
     )!;
     return id;
   }

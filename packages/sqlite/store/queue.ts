@@ -9,6 +9,7 @@ import { Owners } from "./owners.ts";
 import { RetryBudget } from "./retry_budget.ts";
 import { FAR } from "./time.ts";
 import type { Transaction } from "./transaction.ts";
+import { Waits } from "./waits.ts";
 import { type Awaited, Waking } from "./waking.ts";
 
 /** Maximum number of keys that one call moves to another order. A transaction must not take long. */
@@ -21,6 +22,7 @@ export class Queue implements Awaited {
   readonly waking: Waking;
   readonly failures: Failures;
   readonly keptKeys: GivenUpKeys;
+  readonly waits: Waits;
   #budget: RetryBudget | undefined = undefined;
   order: Order;
 
@@ -30,6 +32,7 @@ export class Queue implements Awaited {
     this.waking = new Waking(this);
     this.failures = new Failures(tx);
     this.keptKeys = new GivenUpKeys(tx);
+    this.waits = new Waits(tx);
     this.order = this.#newOrder();
   }
 
@@ -161,6 +164,7 @@ export class Queue implements Awaited {
     state.givenUp++;
     state.givenUpFor[reason] = (state.givenUpFor[reason] ?? 0) + 1;
     this.keptKeys.add(item, error, reason, all, failure?.since, this.order.groupOf(item.key));
+    this.waits.end(item.key, `givenUp ${reason} ${error}`);
     return all;
   }
 

@@ -32,7 +32,7 @@ export function takeSnapshot(queue: Queue, limit: number, hasItems: boolean): En
     })),
     processingEntries: tx.rows("owner IS NOT NULL LIMIT ?", limit).map((item) => ({
       ...ranked(item, item.held_priority),
-      addedAgain: item.is_added_again === 1,
+      addedAgain: item.is_added_again !== 0,
     })),
     failingEntries: failingKeys(queue, limit, payloadOf),
     hasGroups: queue.order.groupOf("") !== undefined,

@@ -64,6 +64,15 @@ export interface ThrottleState {
   readonly takers: Record<string, { readonly since: number; readonly until: number }>;
 }
 
+/** Numbers of the waits of processes for keys. */
+export interface WaitsState {
+  /** Number of waits, and of outcomes that are kept. */
+  waiting: number;
+  kept: number;
+  /** Time before which no wait and no outcome ends. */
+  ends: number;
+}
+
 /** Given-up keys by reason, before any key was given up. */
 export const NONE_GIVEN_UP: Readonly<Record<GiveUpReason, number>> = {
   maxRetries: 0,
@@ -121,6 +130,10 @@ export interface State {
   /** State of a shared throttle. Missing for queues. */
   throttle?: ThrottleState;
   budget?: BudgetState;
+  /** Whether any owner ever wanted to be told of adds of its keys. */
+  tellsAdds?: boolean;
+  /** Missing if no process waits for a key. */
+  waits?: WaitsState;
 }
 
 /** Returns the state of a new queue. */

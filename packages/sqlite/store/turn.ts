@@ -8,6 +8,7 @@ import {
   entryOf,
   type Finish,
   type FinishAnswer,
+  type FinishKind,
   type TakenKey,
   type TurnReply,
   type TurnRequest,
@@ -32,6 +33,8 @@ export interface TurnSettings extends AddSettings {
   /** Rules for counting failures, as JSON. */
   readonly rules: string;
   readonly measuresTimes: boolean;
+  /** Time for which outcomes of waits are kept. */
+  readonly keepOutcomesFor: number | undefined;
 }
 
 /** Maximum number of stalled keys that are searched for one whose group may have another key. */
@@ -39,6 +42,17 @@ const LOOKS = 100;
 
 /** Lease in microseconds. With a shorter one, idle processes must call more often than they otherwise do. */
 const SHORT_LEASE = 15_000_000;
+
+/** Whether each outcome ends the waits for its key. A key that is given up ends them in `Queue.giveUp`. */
+const ENDS_WAITS: Readonly<Record<FinishKind, boolean>> = {
+  done: true,
+  succeeded: true,
+  requeueAfter: true,
+  retry: false,
+  failed: false,
+  handedBack: false,
+  givenUp: false,
+};
 
 /** Finishes keys of a process, and hands out others to it. */
 export function turn(queue: Queue, request: TurnRequest, settings: TurnSettings): TurnReply {
@@ -68,6 +82,7 @@ class Turn {
     const queue = this.#queue;
     makeDueReady(queue);
     continueRedrive(queue);
+    queue.waits.forgetOld();
     hear(queue, this.#settings.lease);
     const answers = finishes.map((finish) => this.#finish(finish));
     let [isLost, givenUp, taken]: [boolean, GivenUp[], Taken[]] = [false, [], []];
@@ -115,6 +130,9 @@ class Turn {
     const delayUs = toMicroseconds(delay);
     const failures = this.#carryOut(item, finish, delayUs, priority ?? held_priority);
     if (failures !== undefined) return failures;
+    if (cancelled === null && ENDS_WAITS[kind]) {
+      queue.waits.end(key, finish.result ?? "done", item.token, this.#settings.keepOutcomesFor);
+    }
     if (kind === "handedBack") place = held_place ?? undefined;
     endHandOut(queue, item, kind === "handedBack", place);
     return cancelled === null ? true : "cancelled";
@@ -175,7 +193,7 @@ class Turn {
   /** Adds a key again because its attempt failed, and folds adds into the retry, also an add during the attempt. */
   #fold(item: Item, wait: number, priority: number): void {
     const queue = this.#queue;
-    if (item.is_added_again === 1) {
+    if (item.is_added_again !== 0) {
       priority = Math.max(priority, item.priority);
       item.is_added_again = item.is_retry = item.priority = 0;
     }
@@ -302,9 +320,9 @@ class Turn {
   }
 
   #hold(all: readonly Taken[]): TakenKey[] {
-    const { tx, owners, failures } = this.#queue;
+    const { tx, owners, failures, waits } = this.#queue;
     const { hasItems, lease, measuresTimes } = this.#settings;
-    const id = owners.renew(this.#request.owner, lease);
+    const id = owners.renew(this.#request.owner, lease, this.#request.tellsAdds ?? false);
     tx.state.handedOut += all.length;
     return all.map(({ item, place }) => {
       const { priority, key } = item;
@@ -323,6 +341,7 @@ class Turn {
         priority: tx.state.isRanked ? priority : undefined,
         trace: item.trace ?? undefined,
         readyForMs: measuresTimes ? (tx.now - since) / 1000 : undefined,
+        isAwaited: waits.has(key) || undefined,
       };
     });
   }

@@ -65,6 +65,8 @@ function engineIn(thread: Thread, queue: number, settings: SqliteEngineSettings)
     addRateLimited: method("addRateLimited"),
     cancelDelayed: method("cancelDelayed"),
     cancel: method("cancel"),
+    addAndWait: method("addAndWait"),
+    waits: method("waits"),
     promoteDelayed: method("promoteDelayed"),
     forget: method("forget"),
     numRequeues: method("numRequeues"),
