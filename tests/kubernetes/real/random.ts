@@ -20,7 +20,7 @@ import { PLANTED } from "./random/planted.ts";
 import { randomRun, type RunResult } from "./random/run.ts";
 import { RUNTIMES } from "./real_tests.ts";
 
-const PLANTED_RUNS = "60";
+const PLANTED_RUNS = "200";
 
 const { values } = parseArgs({
   options: {
