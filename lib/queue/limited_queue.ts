@@ -252,11 +252,19 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
 
   /** Begins an attempt. Returns its number, from 1; `undefined` if its item was cancelled after the hand-out. */
   attemptOf(lease: RecordLease<T>): number | undefined {
-    if (this.#mayBeCancelled && (this.records.stateOf(lease.recordIn(this.records)) & CANCELLED) !== 0) {
-      lease[Symbol.dispose]();
-      return undefined;
-    }
-    if (this.failures.size === 0) return 1; // the common case: nothing has failed
+    if (this.#mayBeCancelled && this.#endCancelled(lease)) return undefined;
+    return this.failures.size === 0 ? 1 : this.#numberOf(lease); // in most programs, nothing has failed
+  }
+
+  /** Reports whether the item of a hand-out was cancelled. If so, ends the hand-out. */
+  #endCancelled(lease: RecordLease<T>): boolean {
+    const isCancelled = (this.records.stateOf(lease.recordIn(this.records)) & CANCELLED) !== 0;
+    if (isCancelled) lease[Symbol.dispose]();
+    return isCancelled;
+  }
+
+  /** Returns the number of an attempt whose key may have failed. */
+  #numberOf(lease: RecordLease<T>): number {
     const failures = this.failures.countOf(lease.recordIn(this.records));
     if (failures > 0) lease.startedAt = this.time.now();
     return failures + 1;
@@ -308,38 +316,49 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   finish(attempt: SourceAttempt<T>, ending: Ending, report: Report<T>): void {
     const { lease } = attempt;
     if (this.ends !== undefined && lease.position !== 0) this.ends.note(lease.key, ending);
+    if (ending.kind !== "succeeded" && !this.#finishOtherwise(attempt, ending, report)) return;
+    try {
+      this.forgetKey(lease.key, lease.item, lease);
+    } catch (error) {
+      report(error, attempt);
+    }
+  }
+
+  /**
+   * Carries out an ending that is not a success. Returns whether the failures of the key must be forgotten. Not part of
+   * `finish`, so that `finish` stays small enough for engines to inline it.
+   */
+  #finishOtherwise(
+    attempt: SourceAttempt<T>,
+    ending: Exclude<Ending, { kind: "succeeded" }>,
+    report: Report<T>,
+  ): boolean {
+    const { lease } = attempt;
     switch (ending.kind) { // no `default` case: a kind without a case is a type error
-      case "succeeded":
-        break;
       case "cancelled":
-        return; // `cancel` has forgotten the failures
+        return false; // `cancel` has forgotten the failures
       case "failed":
-        return this.#retry(attempt, ending.minDelay, undefined, true, report);
+        this.#retry(attempt, ending.minDelay, undefined, true, report);
+        return false;
       case "requeue":
-        return this.#retry(attempt, 0, ending.priority, false, report);
+        this.#retry(attempt, 0, ending.priority, false, report);
+        return false;
       case "handedBack":
-        return this.handBack(lease);
+        this.handBack(lease);
+        return false;
       case "givenUp":
         try {
           this.keep(lease, attempt.number, ending);
         } catch (error) {
           report(error, attempt);
         }
-        break;
-      case "requeueAfter":
-        if (this.ignoresAdds) break;
-        this.delayItem(
-          lease.recordIn(this.records),
-          lease.key,
-          lease.item,
-          ending.delay,
-          ending.priority ?? lease.priority,
-        );
-    }
-    try {
-      this.forgetKey(lease.key, lease.item, lease);
-    } catch (error) {
-      report(error, attempt);
+        return true;
+      case "requeueAfter": {
+        if (this.ignoresAdds) return true;
+        const { delay, priority = lease.priority } = ending;
+        this.delayItem(lease.recordIn(this.records), lease.key, lease.item, delay, priority);
+        return true;
+      }
     }
   }
 

@@ -51,14 +51,15 @@ export class Outcomes<T> {
    * Ends an attempt whose handler returned. Throws if the attempt has timed out or the requested outcome is impossible.
    */
   succeed(attempt: Attempt<T>, outcome: unknown): void {
-    if (attempt.rare !== undefined) {
-      if (attempt.rare.discount === "cancelled") return this.#carryOut(attempt, CANCELLED);
-      if (attempt.rare.timedOut !== undefined) throw attempt.rare.timedOut.error;
-    }
-    this.#carryOut(attempt, outcome === undefined ? SUCCEEDED : this.#requested(attempt, outcome));
+    const isUsual = attempt.rare === undefined && outcome === undefined;
+    this.#carryOut(attempt, isUsual ? SUCCEEDED : this.#endingOf(attempt, outcome));
   }
 
-  #requested(attempt: Attempt<T>, outcome: unknown): Ending {
+  #endingOf(attempt: Attempt<T>, outcome: unknown): Ending {
+    const { discount, timedOut } = attempt.rare ?? {};
+    if (discount === "cancelled") return CANCELLED;
+    if (timedOut !== undefined) throw timedOut.error;
+    if (outcome === undefined) return SUCCEEDED;
     return requestedEnding(outcome, () => this.#source.takesBack(attempt, "requeue"));
   }
 

@@ -91,11 +91,10 @@ export class Reports<T> {
   ended(attempt: WorkAttempt<T>, ending: Ending): void {
     if (ending.kind === "handedBack") return;
     if (ending.kind === "failed") return this.remember(attempt, ending.error);
-    const { lease: { item }, key, number: attempts } = attempt;
-    this.forget(key);
-    if (ending.kind === "cancelled") return;
-    if (ending.kind !== "givenUp") this.#succeeded++;
-    else this.givenUp({ item, key, attempts, error: ending.error, reason: ending.reason });
+    this.forget(attempt.key);
+    if (ending.kind === "givenUp") {
+      this.givenUp({ ...ending, item: attempt.lease.item, key: attempt.key, attempts: attempt.number });
+    } else if (ending.kind !== "cancelled") this.#succeeded++;
   }
 
   /** Remembers the last failure of a key. */
