@@ -3,10 +3,11 @@
  * object stands for a process.
  */
 
-import { assertEquals, assertInstanceOf } from "@std/assert";
+import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import { AddedAgainError, runWorkers, TerminalError } from "@workqueue/core";
 import type { RemoteQueue } from "@workqueue/engine";
 import { setImmediate } from "node:timers/promises";
+import { HandClock } from "../helpers.ts";
 import type { RemotePlace, RemoteTest } from "./remote_place.ts";
 
 /** Waits until a condition holds. */
@@ -76,6 +77,43 @@ export function addedAgainSuite(test: RemoteTest, partitions?: number): void {
       await pool.stop();
     });
   }
+
+  test("rule 24: an item that is added every second for an hour is done, although its attempts need 20 s", async (place) => {
+    await using queue = open(place);
+    await using other = open(place);
+    const clock = new HandClock();
+    const done: number[] = [];
+    const errors: unknown[] = [];
+    let running: (() => boolean) | undefined;
+    const pool = runWorkers(queue, async (_item, { signal, addedAgain }) => {
+      running = addedAgain;
+      try {
+        await new Promise<void>((resolve, reject) => {
+          const timer = clock.setTimeout(resolve, 20_000);
+          signal.addEventListener("abort", () => {
+            clock.clearTimeout(timer);
+            reject(signal.reason);
+          });
+        });
+        done.push(clock.time);
+      } finally {
+        running = undefined;
+      }
+    }, { whileProcessing: "abort", clock, onError: (error) => errors.push(error) });
+    for (let second = 0; second < 3600; second++) {
+      const isTold: (() => boolean) | undefined = running;
+      await other.add("a");
+      await until(isTold ?? (() => running !== undefined));
+      await clock.advance(1000);
+      await until(() => running !== undefined && !running() || clock.time - (done.at(-1) ?? 0) >= 6000);
+    }
+    assertEquals([errors, await other.numRequeues("a")], [[], 0]);
+    assert(done.length >= 140, `${done.length} attempts were done`); // one in 25 or 26 s
+    const gaps = done.map((time, i) => time - (done[i - 1] ?? 0));
+    assert(Math.max(...gaps) <= 27_000, `${Math.max(...gaps)} ms without an attempt that was done`);
+    await other.cancel("a");
+    await pool.stop();
+  });
 
   test("rule 24: a delay that ends during an attempt aborts nothing, and a later add does", async (place) => {
     await using queue = open(place);
