@@ -47,6 +47,42 @@ for (const runtime of RUNTIMES) {
     assert(lines.includes("weather: Error: no answer"));
   });
 
+  Deno.test(`recipes, ${runtime}: results_over_http.ts answers with the result, or with 202 first`, async () => {
+    const lines = await run(runtime, "results_over_http.ts");
+    const done = '200 {"state":"done","pages":5}';
+    assertEquals(lines.map((line) => line.replace(/^((?:small|unknown).*), after a 202$/, "$1")), [
+      `small: ${done}`,
+      `small: ${done}`,
+      `large: ${done}, after a 202`,
+      'unknown: 422 {"state":"failed","error":"TerminalError: there is no such report"}',
+    ]);
+  });
+
+  Deno.test(`recipes, ${runtime}: read_own_writes.ts shows each request its write, with few rebuilds`, async () => {
+    const lines = await run(runtime, "read_own_writes.ts");
+    assertEquals(lines.slice(-2), ["acme 50, globex 50", "100 requests saw their payments after fewer rebuilds"]);
+  });
+
+  Deno.test(`recipes, ${runtime}: search_box.ts shows the answer of the newest query last`, async () => {
+    const lines = await run(runtime, "search_box.ts");
+    assertEquals(lines.at(-2), "workqueue: 111 hits");
+    const lengths = lines.slice(0, -1).map((line) => line.indexOf(":"));
+    assertEquals(lengths, lengths.toSorted((a, b) => a - b));
+    const [requests, aborted] = lines.at(-1)!.match(/\d+/g)!.map(Number) as [number, number];
+    assertEquals(requests - aborted, lengths.length);
+  });
+
+  Deno.test(`recipes, ${runtime}: bulk_api.ts waits when it is asked to, and gives up only the refused item`, async () => {
+    assertEquals(await run(runtime, "bulk_api.ts"), [
+      "13 given up at attempt 1: TerminalError: the API refuses it",
+      "199 stored with 5 requests, of which 1 got status 429",
+    ]);
+  });
+
+  Deno.test(`recipes, ${runtime}: ticks.ts runs the job once per tick in one of three processes`, async () => {
+    assertEquals(await run(runtime, "ticks.ts"), ["5 runs, each in a tick of its own: true"]);
+  });
+
   Deno.test(`recipes, ${runtime}: file_events.ts handles a file less often than it is written, and handles its last state`, async () => {
     const lines = await run(runtime, "file_events.ts");
     const log = lines.filter((line) => line.startsWith("log.txt"));
