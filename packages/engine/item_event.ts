@@ -27,7 +27,7 @@ export function endEventOf(attempt: number, ending: LeaseEnding | "cancelled", f
     case "requeueAfter":
       return { state: "done", attempt, result: undefined };
     case "succeeded":
-      return { state: "done", attempt, result: (ending as { readonly result?: unknown }).result };
+      return { state: "done", attempt, result: ending.result };
   }
 }
 
