@@ -47,6 +47,7 @@ import { addWorkFlags, type WorkFlags } from "./commands/work_flags.ts";
 import type { QueueFlags } from "./remote/queue_flags.ts";
 import { EXIT } from "./system/exit_codes.ts";
 import { flushed, stderr, stdout } from "./system/standard_streams.ts";
+import { messageOf } from "./system/text.ts";
 import { VERSION } from "./version.ts";
 
 /** Names of the commands. */
@@ -141,7 +142,7 @@ export async function main(args: string[], standardInput: Readable = process.std
   } catch (error) {
     // Commander has already printed the reason.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.succeeded : EXIT.usage;
-    stderr.write(`workqueue: ${error instanceof Error ? error.message : error}\n`);
+    stderr.write(`workqueue: ${messageOf(error)}\n`);
     return EXIT.usage;
   }
   return exitCode;

@@ -7,6 +7,7 @@ import { type LimiterDelays, measureDelays } from "../delays/measure.ts";
 import { svgOf } from "../delays/svg.ts";
 import { tableOf } from "../delays/table.ts";
 import { stdout } from "../system/standard_streams.ts";
+import { messageOf } from "../system/text.ts";
 import { UsageError } from "../system/usage_error.ts";
 import type { DelaysFlags } from "./config_flags.ts";
 import { print } from "./print.ts";
@@ -76,7 +77,6 @@ function measure(
     const delays = measureDelays((context) => pick(loadConfig(source, { ...options, ...context })), failures);
     return { title, description, delays };
   } catch (error) { // thrown by a plugin
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`Cannot show the delays of '${title}': ${reason}`, { cause: error });
+    throw new UsageError(`Cannot show the delays of '${title}': ${messageOf(error)}`, { cause: error });
   }
 }

@@ -2,7 +2,7 @@ import type { FoundQueue } from "../remote/find_queue.ts";
 import { type AddedLines, describeAdded } from "../remote/add_lines.ts";
 import type { ReportLock } from "../report/report_lock.ts";
 import { stderr } from "../system/standard_streams.ts";
-import { printable } from "../system/text.ts";
+import { messageOf, printable } from "../system/text.ts";
 import { executeRun } from "./run_execution.ts";
 import type { RunPlan } from "./run_plan.ts";
 import type { PreparedRun } from "./run_preparation.ts";
@@ -116,12 +116,8 @@ class QueueErrors {
   #print(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    for (const error of this.#pending.splice(0)) this.#write(`workqueue: ${messageOf(error)}`);
+    for (const error of this.#pending.splice(0)) this.#write(`workqueue: ${printable(messageOf(error))}`);
   }
-}
-
-function messageOf(error: unknown): string {
-  return printable(error instanceof Error ? error.message : String(error));
 }
 
 /** Returns the message of the first cause of an error. */

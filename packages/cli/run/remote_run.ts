@@ -6,6 +6,7 @@ import { readLines } from "../items/lines.ts";
 import { type AddedLines, addLines } from "../remote/add_lines.ts";
 import type { ItemReport } from "../report/records.ts";
 import { orAborted } from "../system/or_aborted.ts";
+import { messageOf } from "../system/text.ts";
 import { CommandRun } from "./command_run.ts";
 import { OpenItem } from "./open_item.ts";
 import { NO_TIMEOUT, type RunSettings } from "./run.ts";
@@ -306,8 +307,7 @@ function notStored(error: unknown, text: string): Error {
       `The lease of ${item} was lost, so another worker may run it, and this worker's result does not count`,
     );
   }
-  const reason = error instanceof Error ? error.message : error;
-  return new Error(`Cannot store the result of ${item}: ${reason}`, { cause: error });
+  return new Error(`Cannot store the result of ${item}: ${messageOf(error)}`, { cause: error });
 }
 
 function codeOf(error: unknown): unknown {

@@ -13,7 +13,7 @@ import type { Backlog } from "../items/backlog.ts";
 import { bytesOf, type Input } from "../items/input.ts";
 import { readLines, type Separator } from "../items/lines.ts";
 import type { ItemReport } from "../report/records.ts";
-import { printable } from "../system/text.ts";
+import { messageOf, printable } from "../system/text.ts";
 import { UsageError } from "../system/usage_error.ts";
 import { CommandRun, type CommandRunSettings } from "./command_run.ts";
 import { OpenItem } from "./open_item.ts";
@@ -274,7 +274,7 @@ export class Run extends CommandRun {
   /** Ends the run if the error comes from a limiter. Errors of attempts are reported elsewhere. */
   #failUnlessAttempt(error: unknown): void {
     if (isOfAttempt(error)) return;
-    const reason = printable(error instanceof Error ? error.message : String(error));
+    const reason = printable(messageOf(error));
     this.fail(new UsageError(`Cannot retry an item: its limiter failed: ${reason}`));
   }
 

@@ -15,6 +15,11 @@ export function printable(text: string): string {
   return shown.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, "\u{FFFD}");
 }
 
+/** Returns the message of an error, or the text of another thrown value. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Returns the last line of a string, ignoring white space at the end of the string. */
 export function lastLine(text: string): string {
   return text.trimEnd().split("\n").at(-1)!;

@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import { messageOf } from "./text.ts";
 
 /**
  * Error that the user can fix: a mistake in the command line or the config, or a file or command that doesn't exist.
@@ -37,7 +38,7 @@ const REASONS: Readonly<Record<string, string>> = {
 export function describeSystemError(error: unknown, missing: "file" | "directory" | "command"): string {
   const code = codeOf(error);
   if (code === "ENOENT") return `there is no such ${missing}`;
-  return REASONS[code] ?? (error instanceof Error ? error.message : String(error));
+  return REASONS[code] ?? messageOf(error);
 }
 
 /** Returns the code of a system error, such as `"ENOSPC"`. Some errors of Deno contain only the code's number. */
