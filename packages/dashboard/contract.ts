@@ -1,4 +1,5 @@
-import type { GiveUpReason, QueueSnapshot, RateLimitingQueue, WorkerPool, WorkQueueConfig } from "@workqueue/core";
+import type { RateLimitingQueue, WorkerPool, WorkQueueConfig } from "@workqueue/core";
+import type { RemoteQueueSnapshot } from "@workqueue/core/hooks";
 
 /**
  * Function that decides whether a request is allowed. `true` allows the request. A non-empty string also allows it: the
@@ -41,7 +42,7 @@ export interface RemoteQueueLike<T> {
   /** Returns the key of an item. If omitted, the item itself is the key. */
   readonly keyOf?: ((item: T) => string) | undefined;
   /** Returns the counts of the queue, and lists of up to `limit` items each. */
-  snapshot(options?: { limit?: number }): Promise<RemoteQueueSnapshotLike<T>>;
+  snapshot(options?: { limit?: number }): Promise<RemoteQueueSnapshot<T>>;
   /** Removes a delayed item. Resolves with `false` if the item was not delayed. */
   cancelDelayed(item: T): Promise<boolean>;
   /** Cancels the work on an item. Resolves with the state in which the item was; `undefined` if it was in none. */
@@ -58,34 +59,6 @@ export interface RemoteQueueLike<T> {
   pauseGroup?(group: string, ms: number): Promise<void>;
   /** Ends the pause of a group. Rejects if the queue has no groups. */
   resumeGroup?(group: string): Promise<void>;
-}
-
-/** Contents of a queue that processes share. */
-export interface RemoteQueueSnapshotLike<T> extends QueueSnapshot<T> {
-  /** Whether the queue is paused. */
-  readonly paused: boolean;
-  /** Number of failing keys. */
-  readonly failing: number;
-  /** Time since the oldest ready or blocked item became ready, in milliseconds. */
-  readonly oldestReadyMs: number;
-  /** Totals since the queue was first used. */
-  readonly totals: {
-    readonly handedOut: number;
-    readonly failed: number;
-    readonly givenUp: number;
-    readonly givenUpFor?: Readonly<Partial<Record<GiveUpReason, number>>>;
-  };
-  /** Failing items with their last errors. */
-  readonly failingItems: readonly { item: T; attempts: number; error: string; dueInMs?: number }[];
-  /** Number of blocked items that are retries without budget. Missing if the queue has no retry budget. */
-  readonly blockedRetries?: number;
-  /** Groups with blocked items, the most blocked items first. Missing if the queue has no groups. */
-  readonly blockedGroups?: readonly {
-    group: string;
-    reason: "paused" | "probing" | "rate" | "limit";
-    blocked: number;
-    resumesInMs: number | null;
-  }[];
 }
 
 /** Queue on the dashboard. */

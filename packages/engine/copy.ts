@@ -52,9 +52,9 @@ export async function copyQueue(
   const stops: (() => Promise<void>)[] = [];
   try {
     for (const queue of [target, source]) {
-      const { isPaused } = await queue.snapshot(0);
+      const { paused } = await queue.snapshot(0);
       const pause = await queue.pause();
-      if (!isPaused) stops.push(() => queue.resume(pause));
+      if (!paused) stops.push(() => queue.resume(pause));
     }
     const { ready, blocked, delayed, processing: held, givenUp } = await target.counts();
     const present = ready + blocked + delayed + held + givenUp;

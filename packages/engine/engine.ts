@@ -6,6 +6,7 @@
  */
 
 import type { CancelledFrom, GiveUpReason, RedriveProgress, RetryBudgetOptions } from "@workqueue/core";
+import type { QueueCounts, QueueTotals, RemoteQueueSnapshot } from "@workqueue/core/hooks";
 
 /** Settings of a queue that apply to all calls of its engine. */
 export interface EngineSettings {
@@ -312,24 +313,6 @@ export interface StoredPage {
   readonly cursor: string | undefined;
 }
 
-/** Number of keys in each state. */
-export interface Counts {
-  /** Keys that can be handed out now, including keys whose delay has passed. */
-  readonly ready: number;
-  /** Keys whose group is at a limit or paused, and retries without budget. */
-  readonly blocked: number;
-  /** Keys whose delay has not passed. */
-  readonly delayed: number;
-  /** Keys that were handed out and are not done. */
-  readonly processing: number;
-  /** Keys with failures. */
-  readonly failing: number;
-  /** Keys that were given up. */
-  readonly givenUp: number;
-  /** Milliseconds since the oldest ready or blocked key became ready; 0 if there is none. */
-  readonly oldestReadyMs: number;
-}
-
 /** Key in a list of a snapshot. */
 export interface ListedKey {
   /** Key. */
@@ -342,18 +325,6 @@ export interface ListedKey {
 export interface RankedKey extends ListedKey {
   /** Priority. Missing if no key of the queue ever had a priority. */
   readonly priority: number | undefined;
-}
-
-/** Group of keys that has blocked keys. */
-export interface BlockedGroup {
-  /** Name of the group. */
-  readonly group: string;
-  /** Reason: the group is paused, its pause is over and its first item is processing, or a limit or rate is reached. */
-  readonly reason: "paused" | "probing" | "limit" | "rate";
-  /** Number of blocked keys. */
-  readonly blocked: number;
-  /** Milliseconds until the group has more ready keys. Missing if this doesn't depend on the time. */
-  readonly changesInMs: number | undefined;
 }
 
 /** Delayed key in a snapshot. */
@@ -378,39 +349,21 @@ export interface FailingKey extends ListedKey {
   readonly dueInMs: number | undefined;
 }
 
-/** Totals since the queue was created. */
-export interface EngineTotals {
-  /** Number of times that a key was handed out. */
-  readonly handedOut: number;
-  /** Number of attempts that failed with an error or gave up their key. */
-  readonly failed: number;
-  /** Number of times that a key was given up. */
-  readonly givenUp: number;
+/** Contents of a queue, with keys in place of items. A field of a {@linkcode RemoteQueueSnapshot} is one of this. */
+export interface EngineSnapshot extends Omit<RemoteQueueSnapshot<never>, "name" | "totals" | ListName> {
+  /** Totals since the queue was created. A queue computes the others. */
+  readonly totals: Omit<QueueTotals, "added">;
+  /** Ready keys, the next one first. */
+  readonly readyItems: readonly RankedKey[];
+  /** Delayed keys, earliest deadline first. */
+  readonly delayedItems: readonly DelayedKey[];
+  /** Processing keys, in any order. */
+  readonly processingItems: readonly ProcessingKey[];
+  /** Keys that failed and will be retried, most failures first. */
+  readonly failingItems: readonly FailingKey[];
 }
 
-/** Contents of a queue. */
-export interface EngineSnapshot extends Counts {
-  /** Whether the queue is paused. */
-  readonly isPaused: boolean;
-  /** Totals since the queue was created. */
-  readonly totals: EngineTotals;
-  /** Number of times that a key was given up, by reason. */
-  readonly givenUpFor: Readonly<Record<GiveUpReason, number>>;
-  /** Ready keys, the next one first. */
-  readonly readyEntries: readonly RankedKey[];
-  /** Delayed keys, earliest deadline first. */
-  readonly delayedEntries: readonly DelayedKey[];
-  /** Processing keys, in any order. */
-  readonly processingEntries: readonly ProcessingKey[];
-  /** Keys that failed and will be retried, most failures first. */
-  readonly failingEntries: readonly FailingKey[];
-  /** Whether the queue has groups. */
-  readonly hasGroups: boolean;
-  /** Number of retries without budget. Missing if the queue has no retry budget. */
-  readonly blockedRetries: number | undefined;
-  /** Groups with blocked keys, in any order. */
-  readonly blockedGroups: readonly BlockedGroup[];
-}
+type ListName = "readyItems" | "delayedItems" | "processingItems" | "failingItems";
 
 /** Key that was cancelled while an owner had it. */
 export interface CancelledKey {
@@ -687,7 +640,7 @@ export interface QueueEngine {
   restoreGivenUp(keys: readonly KeptKey[]): Promise<void>;
 
   /** Counts the keys of the queue. */
-  counts(): Promise<Counts>;
+  counts(): Promise<QueueCounts>;
 
   /** Returns the contents of the queue, with up to `limit` keys in each list. */
   snapshot(limit: number): Promise<EngineSnapshot>;

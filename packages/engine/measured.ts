@@ -1,5 +1,5 @@
 import type { MetricsProvider } from "@workqueue/core";
-import type { Counts } from "./engine.ts";
+import type { QueueCounts } from "./contract.ts";
 
 /** Key of the property of a queue object that gauges read. */
 export const MEASURED: unique symbol = Symbol.for("workqueue.measured");
@@ -11,7 +11,7 @@ export interface Measured {
   /** Metrics provider of the queue, if it has one. */
   readonly metrics: MetricsProvider | undefined;
   /** Counts the items. A failure is not reported to `onQueueError`. */
-  measure(): Promise<Counts>;
+  measure(): Promise<QueueCounts>;
   /** Reports an error to the user. */
   onError(error: unknown): void;
   /** Calls `callback` when the queue object is shut down. Returns an unsubscribe function. */

@@ -3,7 +3,7 @@ import { hasMethods, invalidArgument, requireOptions } from "@workqueue/core/int
 import { beginMeasuring, type Meter, meterOf } from "@workqueue/core/metrics";
 import { clearTimeout, setTimeout } from "node:timers";
 import type { RemoteQueue } from "./contract.ts";
-import type { Counts } from "./engine.ts";
+import type { QueueCounts } from "./contract.ts";
 import { MEASURED, type Measured } from "./measured.ts";
 import { requireInterval } from "./options.ts";
 
@@ -119,7 +119,7 @@ class Looks implements Disposable {
 }
 
 /** Measured values of the whole queue. */
-type Measures = Pick<Counts, "ready" | "blocked" | "delayed" | "oldestReadyMs">;
+type Measures = Pick<QueueCounts, "ready" | "blocked" | "delayed" | "oldestReadyMs">;
 
 const UNKNOWN: Measures = { ready: NaN, blocked: NaN, delayed: NaN, oldestReadyMs: NaN };
 

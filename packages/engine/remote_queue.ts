@@ -86,7 +86,7 @@ import { ProcessTimes } from "./process_times.ts";
 import { refusedResult, writeResult } from "./results.ts";
 import { SharedThrottle } from "./shared_throttle.ts";
 import { SHUTDOWN } from "./shutdown.ts";
-import { countsOf, snapshotOf } from "./snapshot.ts";
+import { snapshotOf } from "./snapshot.ts";
 import { isBucket, RemoteSource, type ThrottleName } from "./source.ts";
 import type { GatePlan, ThrottleStore } from "./throttle_store.ts";
 import { unknownKind } from "./unknown_kind.ts";
@@ -459,7 +459,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   }
 
   #count(action: string): Promise<QueueCounts> {
-    return this.#call(action, async () => countsOf(await this.#engine.counts()));
+    return this.#call(action, () => this.#engine.counts());
   }
 
   snapshot(options: SnapshotOptions = {}): Promise<RemoteQueueSnapshot<T>> {

@@ -1,7 +1,6 @@
 import type { CancelledFrom, RetryBudgetOptions } from "@workqueue/core";
 import { withCode } from "@workqueue/core/internal";
 import {
-  type Counts,
   type DisciplinePlan,
   type Engine,
   type EngineLimiter,
@@ -15,6 +14,7 @@ import {
   type KeptSelection,
   planBucket,
   type ProcessListener,
+  type QueueCounts,
   type RankedEntry,
   type Renewal,
   type Retention,
@@ -380,12 +380,21 @@ export class RedisEngine implements Engine {
     return inParts(keys, (some) => this.#run("restoreGivenUp", {}, some));
   }
 
-  counts(): Promise<Counts> {
+  counts(): Promise<QueueCounts> {
     return this.#run("counts", {});
   }
 
-  snapshot(limit: number): Promise<EngineSnapshot> {
-    return this.#run("snapshot", { limit, hasItems: this.settings.hasItems });
+  async snapshot(limit: number): Promise<EngineSnapshot> {
+    const { totals, givenUpFor, blockedRetries, hasGroups, blockedGroups, ...rest } = await this.#run("snapshot", {
+      limit,
+      hasItems: this.settings.hasItems,
+    });
+    return {
+      ...rest,
+      totals: { ...totals, givenUpFor },
+      ...blockedRetries !== undefined && { blockedRetries },
+      ...hasGroups && { blockedGroups },
+    };
   }
 
   listen(process: string, { wake, renew, resumed }: ProcessListener): Promise<() => void> {

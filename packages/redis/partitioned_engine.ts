@@ -1,6 +1,5 @@
 import type { CancelledFrom, RetryBudgetOptions } from "@workqueue/core";
 import type {
-  Counts,
   EngineLimiter,
   EngineRedrive,
   EngineSettings,
@@ -11,6 +10,7 @@ import type {
   KeptSelection,
   PartitionedEngine,
   Partitions,
+  QueueCounts,
   RankedEntry,
   Retention,
   StoredKey,
@@ -205,7 +205,7 @@ export class PartitionedRedisEngine implements PartitionedEngine {
     return progressOf(await this.#all((engine) => engine.stopRedrive()));
   }
 
-  async counts(): Promise<Counts> {
+  async counts(): Promise<QueueCounts> {
     return countsOf(await this.#all((engine) => engine.counts()));
   }
 
@@ -235,22 +235,23 @@ export class PartitionedRedisEngine implements PartitionedEngine {
     const cut = <E>(entries: E[]) => entries.slice(0, limit);
     return {
       ...countsOf(all),
-      isPaused: all.some(({ isPaused }) => isPaused),
-      totals: addUp(all.map(({ totals }) => totals)),
-      givenUpFor: addUp(all.map(({ givenUpFor }) => givenUpFor)),
-      readyEntries: cut(byTurns(all.map(({ readyEntries }) => readyEntries))),
-      delayedEntries: cut(
-        all.flatMap(({ delayedEntries }) => delayedEntries).sort((one, other) => one.dueInMs - other.dueInMs),
+      paused: all.some(({ paused }) => paused),
+      totals: {
+        ...addUp(all.map(({ totals: { givenUpFor: _, ...totals } }) => totals)),
+        givenUpFor: addUp(all.map(({ totals }) => totals.givenUpFor)),
+      },
+      readyItems: cut(byTurns(all.map(({ readyItems }) => readyItems))),
+      delayedItems: cut(
+        all.flatMap(({ delayedItems }) => delayedItems).sort((one, other) => one.dueInMs - other.dueInMs),
       ),
-      processingEntries: cut(byTurns(all.map(({ processingEntries }) => processingEntries))),
-      failingEntries: cut(
-        all.flatMap(({ failingEntries }) => failingEntries).sort((one, other) => other.attempts - one.attempts),
+      processingItems: cut(byTurns(all.map(({ processingItems }) => processingItems))),
+      failingItems: cut(
+        all.flatMap(({ failingItems }) => failingItems).sort((one, other) => other.attempts - one.attempts),
       ),
-      blockedRetries: first.blockedRetries === undefined
-        ? undefined
-        : sumOf(all, ({ blockedRetries = 0 }) => blockedRetries),
-      hasGroups: first.hasGroups,
-      blockedGroups: cut(all.flatMap(({ blockedGroups }) => blockedGroups)),
+      ...first.blockedRetries !== undefined && {
+        blockedRetries: sumOf(all, ({ blockedRetries = 0 }) => blockedRetries),
+      },
+      ...first.blockedGroups && { blockedGroups: cut(all.flatMap(({ blockedGroups = [] }) => blockedGroups)) },
     };
   }
 
@@ -364,8 +365,8 @@ function addUp<N extends { readonly [name in keyof N]: number }>(all: readonly N
   return Object.fromEntries(names.map((name) => [name, sumOf(all, (each) => each[name])])) as N;
 }
 
-function countsOf(all: readonly Counts[]): Counts {
-  const sum = (name: keyof Counts) => sumOf(all, (counts) => counts[name]);
+function countsOf(all: readonly QueueCounts[]): QueueCounts {
+  const sum = (name: keyof QueueCounts) => sumOf(all, (counts) => counts[name]);
   return {
     ready: sum("ready"),
     blocked: sum("blocked"),

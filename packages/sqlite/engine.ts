@@ -1,7 +1,6 @@
 import type { CancelledFrom, RetryBudgetOptions } from "@workqueue/core";
 import { matcherOf } from "@workqueue/core/internal/policy";
 import type {
-  Counts,
   DisciplinePlan,
   Engine,
   EngineLimiter,
@@ -13,6 +12,7 @@ import type {
   KeptPage,
   KeptSelection,
   ProcessListener,
+  QueueCounts,
   RankedEntry,
   Renewal,
   Retention,
@@ -402,7 +402,7 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  counts(): Promise<Counts> {
+  counts(): Promise<QueueCounts> {
     return this.#read((queue) => {
       makeDueReady(queue);
       return countKeys(queue);

@@ -53,7 +53,7 @@ export function engineCopiesSuite(engineTest: EngineTest): void {
     assertEquals([later!.readyAtMs, dueIn, later!.duePriority], [undefined, 60, -1]);
     assertEquals([stalled!.stalls, urgent!.stalls], [1, 0]);
     assertEquals((await other.counts()).failing, 2);
-    assertEquals((await other.snapshot(9)).failingEntries.map(({ key }) => key).sort(), ["failed", "retry"]);
+    assertEquals((await other.snapshot(9)).failingItems.map(({ key }) => key).sort(), ["failed", "retry"]);
   });
 
   engineTest("copies: the order is kept, over many pages, and ready keys are handed out", async (bench) => {

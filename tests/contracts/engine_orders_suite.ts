@@ -86,7 +86,7 @@ export function engineOrdersSuite(engineTest: EngineTest): void {
       await addRanked(engine, { a: 7 });
       await addRanked(engine, { a: 6 });
       assertEquals(
-        (await engine.snapshot(9)).processingEntries.map(({ priority, addedAgain }) => [priority, addedAgain]),
+        (await engine.snapshot(9)).processingItems.map(({ priority, addedAgain }) => [priority, addedAgain]),
         [
           [3, true],
         ],
@@ -102,7 +102,7 @@ export function engineOrdersSuite(engineTest: EngineTest): void {
         throttle: undefined,
         finishes: [{ key: "a", token: third!.token, kind: "requeueAfter", delay: 10, priority: 1 }],
       });
-      assertEquals((await engine.snapshot(9)).delayedEntries.map(({ priority }) => priority), [1]);
+      assertEquals((await engine.snapshot(9)).delayedItems.map(({ priority }) => priority), [1]);
       await bench.pass(11);
       assertEquals((await bench.take("o", 1, 0, engine)).taken.map(({ priority }) => priority), [1]);
     });
@@ -147,14 +147,14 @@ export function engineOrdersSuite(engineTest: EngineTest): void {
     const { ready, blocked } = await engine.counts();
     assertEquals({ ready, blocked }, { ready: 0, blocked: 2 });
     assertEquals((await engine.snapshot(9)).blockedGroups, [
-      { group: "a", reason: "limit", blocked: 2, changesInMs: undefined },
+      { group: "a", reason: "limit", blocked: 2, resumesInMs: null },
     ]);
     await bench.pass(LEASE + 1); // both are lost
     assertEquals(keysOf(await bench.take("three", 9, 0, engine)).length, 1, "one that stalled, of either group");
     for (let i = 0; i < 20; i++) {
       await bench.take(`owner ${i}`, 9, 0, engine);
-      const { processingEntries } = await engine.snapshot(9);
-      const ofGroup = processingEntries.filter(({ key }) => key.startsWith("a/")).length;
+      const { processingItems } = await engine.snapshot(9);
+      const ofGroup = processingItems.filter(({ key }) => key.startsWith("a/")).length;
       assert(ofGroup <= 2, `${ofGroup} of the group`);
       if (i % 5 === 4) await bench.pass(LEASE + 1);
     }
@@ -182,7 +182,7 @@ export function engineOrdersSuite(engineTest: EngineTest): void {
     const { taken, pauseMs } = await bench.take("o", 9, 0, engine);
     assertEquals(taken.map(({ key }) => key), ["a/1", "b/1", "a/2"]);
     assert(Math.abs(pauseMs! - 500) < 1, `${pauseMs}`);
-    const [group] = (await engine.snapshot(9)).blockedGroups;
+    const [group] = (await engine.snapshot(9)).blockedGroups!;
     assertEquals([group!.group, group!.reason, group!.blocked], ["a", "rate", 1]);
     assertEquals(keysOf(await bench.take("o", 9, 3, engine)), []);
     bench.jump(501);
@@ -199,7 +199,7 @@ export function engineOrdersSuite(engineTest: EngineTest): void {
     bench.jump(1001);
     const { taken: [probe, ...others] } = await bench.take("o", 9, 1, engine);
     assertEquals([probe!.key, others], ["a/1", []]);
-    assertEquals((await engine.snapshot(9)).blockedGroups.map(({ reason }) => reason), ["probing"]);
+    assertEquals((await engine.snapshot(9)).blockedGroups!.map(({ reason }) => reason), ["probing"]);
     await bench.finish("a/1", probe!.token, "succeeded", engine);
     assertEquals(keysOf(await bench.take("o", 9, 1, engine)), ["a/2"]);
     await engine.pauseGroup("b", 1000);

@@ -348,11 +348,11 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
     await bench.turn("o", [{ key: "a", token: a!.token, kind: "failed", reason: "down" }]);
     await bench.pass(DELAY);
     await bench.pass(5000);
-    const { ready, blocked, delayed, blockedRetries, oldestReadyMs, readyEntries, delayedEntries, failingEntries } =
+    const { ready, blocked, delayed, blockedRetries, oldestReadyMs, readyItems, delayedItems, failingItems } =
       await bench.engine.snapshot(9);
-    assertEquals([ready, blocked, delayed, blockedRetries, readyEntries, delayedEntries], [0, 1, 0, 1, [], []]);
+    assertEquals([ready, blocked, delayed, blockedRetries, readyItems, delayedItems], [0, 1, 0, 1, [], []]);
     assertEquals(Math.round(oldestReadyMs), 5000);
-    assertEquals(failingEntries.map(({ key, error, dueInMs }) => [key, error, dueInMs]), [["a", "down", undefined]]);
+    assertEquals(failingItems.map(({ key, error, dueInMs }) => [key, error, dueInMs]), [["a", "down", undefined]]);
   });
 
   engineTest("rules 12 and 18: a retry keeps its priority and its age while it is blocked", async (bench) => {

@@ -193,7 +193,7 @@ const PROOFS: Readonly<Record<number, Proof>> = {
     other.limiter = plan(60_000);
     const waits = async (engine: typeof other) => {
       await addRateLimited(engine, { key: "a", payload: "" });
-      const { delayedEntries: [a] } = await engine.snapshot(1);
+      const { delayedItems: [a] } = await engine.snapshot(1);
       await engine.cancelDelayed("a");
       return Math.round(a!.dueInMs / 1000);
     };

@@ -179,8 +179,8 @@ export function engineSuite(engineTest: EngineTest): void {
     assertEquals([a!.key, a!.failures], ["a", 1]);
     assertEquals(await bench.finish("a", a!.token, "failed"), true);
     assertEquals(await engine.numRequeues("a"), 2);
-    const { delayedEntries } = await engine.snapshot(10);
-    assertEquals(delayedEntries.map(({ key, dueInMs }) => [key, Math.round(dueInMs)]), [["a", 20], ["b", 59_989]]);
+    const { delayedItems } = await engine.snapshot(10);
+    assertEquals(delayedItems.map(({ key, dueInMs }) => [key, Math.round(dueInMs)]), [["a", 20], ["b", 59_989]]);
     await engine.forget("a");
     assertEquals(await engine.numRequeues("a"), 0);
     assertEquals((await engine.counts()).failing, 1);
@@ -204,12 +204,12 @@ export function engineSuite(engineTest: EngineTest): void {
       const second = await engine.pause();
       assert(second > first);
       await engine.resume(first);
-      assertEquals([keysOf(await bench.take("o")), (await engine.snapshot(0)).isPaused], [[], true]);
+      assertEquals([keysOf(await bench.take("o")), (await engine.snapshot(0)).paused], [[], true]);
       await engine.resume(second);
       assertEquals(keysOf(await bench.take("o")), ["a"]);
       await engine.pause();
       await engine.resume();
-      assertEquals((await engine.snapshot(0)).isPaused, false);
+      assertEquals((await engine.snapshot(0)).paused, false);
     },
   );
 
@@ -235,18 +235,18 @@ export function engineSuite(engineTest: EngineTest): void {
         : {};
       const { answers } = await bench.turn("o", [{ key: kind, token: taken!.token, kind, delay, ...reason }]);
       assertEquals(answers, [true], kind);
-      const { delayedEntries, ready, givenUp, failingEntries } = await bench.engine.snapshot(10);
-      const found = [...Array(ready).fill(0), ...delayedEntries.map(({ dueInMs }) => Math.round(dueInMs))];
+      const { delayedItems, ready, givenUp, failingItems } = await bench.engine.snapshot(10);
+      const found = [...Array(ready).fill(0), ...delayedItems.map(({ dueInMs }) => Math.round(dueInMs))];
       assertEquals([found, givenUp], [expected, Number(kind === "givenUp")], kind);
       const failures = { done: 1, handedBack: 1, retry: 2, failed: 2 }[kind as string] ?? 0;
       assertEquals(await bench.engine.numRequeues(kind), failures, kind);
-      if (kind === "failed") assertEquals(failingEntries.map(({ key, error }) => [key, error]), [[kind, "no"]]);
+      if (kind === "failed") assertEquals(failingItems.map(({ key, error }) => [key, error]), [[kind, "no"]]);
       await bench.engine.promoteDelayed(kind);
       for (const { key, token } of (await bench.take("o", 9)).taken) await bench.finish(key, token);
       await bench.engine.forget(kind);
     }
-    const { totals, givenUpFor } = await bench.engine.snapshot(0);
-    assertEquals([totals.failed, totals.givenUp, givenUpFor.terminal, givenUpFor.stalled], [2, 1, 1, 0]);
+    const { totals } = await bench.engine.snapshot(0);
+    assertEquals([totals.failed, totals.givenUp, totals.givenUpFor.terminal, totals.givenUpFor.stalled], [2, 1, 1, 0]);
   });
 
   engineTest("a snapshot lists keys in each state", async (bench) => {
@@ -254,12 +254,12 @@ export function engineSuite(engineTest: EngineTest): void {
     const { taken } = await bench.take("o", 1);
     await bench.add("a");
     await bench.addAfter(1000, "d");
-    const { readyEntries, delayedEntries, processingEntries, failingEntries, totals } = await bench.engine.snapshot(1);
-    assertEquals(readyEntries.map(({ key }) => key), ["b"]);
-    assertEquals(delayedEntries.map(({ key }) => key), ["d"]);
-    assertEquals(processingEntries.map(({ key, addedAgain }) => [key, addedAgain]), [[taken[0]!.key, true]]);
-    assertEquals([failingEntries, totals.handedOut], [[], 1]);
-    const { readyEntries: none } = await bench.engine.snapshot(0);
+    const { readyItems, delayedItems, processingItems, failingItems, totals } = await bench.engine.snapshot(1);
+    assertEquals(readyItems.map(({ key }) => key), ["b"]);
+    assertEquals(delayedItems.map(({ key }) => key), ["d"]);
+    assertEquals(processingItems.map(({ key, addedAgain }) => [key, addedAgain]), [[taken[0]!.key, true]]);
+    assertEquals([failingItems, totals.handedOut], [[], 1]);
+    const { readyItems: none } = await bench.engine.snapshot(0);
     assertEquals(none, []);
   });
 
@@ -758,9 +758,9 @@ export function engineSuite(engineTest: EngineTest): void {
     assertEquals(await bench.engine.cancelDelayed(keys.at(-1)!), false, "what is due is not delayed");
     const counts = await bench.engine.counts();
     assertEquals([counts.ready, counts.delayed], [count, 1]);
-    const { ready, delayed, readyEntries, delayedEntries } = await bench.engine.snapshot(1000);
-    assertEquals([ready, delayed, delayedEntries.length], [count, 1, 1]);
-    assertEquals(readyEntries.map(({ key }) => key), keys);
+    const { ready, delayed, readyItems, delayedItems } = await bench.engine.snapshot(1000);
+    assertEquals([ready, delayed, delayedItems.length], [count, 1, 1]);
+    assertEquals(readyItems.map(({ key }) => key), keys);
   });
 
   engineTest(

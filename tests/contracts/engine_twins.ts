@@ -386,13 +386,13 @@ export class Twins {
     const memory = this.#memory.snapshot({ limit: 100 });
     const dues = this.#lastDues = this.#duesIn(memory);
     assertEquals(
-      snapshot.readyEntries.map(({ key, priority = 0 }) => [key, priority]),
+      snapshot.readyItems.map(({ key, priority = 0 }) => [key, priority]),
       memory.readyItems.map(({ item, priority }) => [keyOf(item), priority]),
       "ready",
     );
     this.#compareDelayed(snapshot, memory);
     assertEquals(
-      Object.fromEntries(snapshot.processingEntries.map(({ key, addedAgain, priority = 0 }) => [
+      Object.fromEntries(snapshot.processingItems.map(({ key, addedAgain, priority = 0 }) => [
         key,
         [addedAgain, priority],
       ])),
@@ -404,8 +404,8 @@ export class Twins {
     );
     const expected = keys.map((key) => this.#memory.numRequeues(this.#unversioned(key)));
     assertEquals(requeues, expected[keys.indexOf(key)], "numRequeues");
-    const { readyEntries, delayedEntries, processingEntries } = snapshot;
-    const all = [...readyEntries, ...delayedEntries, ...processingEntries];
+    const { readyItems, delayedItems, processingItems } = snapshot;
+    const all = [...readyItems, ...delayedItems, ...processingItems];
     for (const key of keys) if (this.#isReadyOrProcessing(key) || dues.has(key)) this.#givenUp.delete(key);
     assertEquals(counts, {
       ready: memory.ready,
@@ -430,7 +430,7 @@ export class Twins {
   }
 
   #compareFailing(snapshot: EngineSnapshot, expected: number[], dues: ReadonlyMap<string, number>): void {
-    const { failingEntries, totals, delayedEntries } = snapshot;
+    const { failingItems, totals, delayedItems } = snapshot;
     assertEquals(totals.handedOut, totalsOf(this.#memory).handedOut, "handed out");
     const failing = this.#options.keys.flatMap((key, i) => {
       const attempts = expected[i]!;
@@ -440,15 +440,15 @@ export class Twins {
       return [{ key, payload, attempts, error: this.#errors.get(key) ?? "" }];
     });
     failing.sort((a, b) => b.attempts - a.attempts || (a.key < b.key ? -1 : 1));
-    assertEquals(failingEntries.map(({ dueInMs: _, ...rest }) => rest), failing, "what fails");
-    const dueInMs = new Map(delayedEntries.map((entry) => [entry.key, entry.dueInMs]));
-    for (const { key, dueInMs: due } of failingEntries) {
+    assertEquals(failingItems.map(({ dueInMs: _, ...rest }) => rest), failing, "what fails");
+    const dueInMs = new Map(delayedItems.map((entry) => [entry.key, entry.dueInMs]));
+    for (const { key, dueInMs: due } of failingItems) {
       this.#close(due ?? 0, dueInMs.get(key) ?? 0, "when it is retried");
     }
   }
 
-  #compareDelayed({ delayedEntries }: EngineSnapshot, { delayedItems }: QueueSnapshot<Item | string>): void {
-    const dueInMs = new Map(delayedEntries.map((entry) => [entry.key, entry.dueInMs]));
+  #compareDelayed(snapshot: EngineSnapshot, { delayedItems }: QueueSnapshot<Item | string>): void {
+    const dueInMs = new Map(snapshot.delayedItems.map((entry) => [entry.key, entry.dueInMs]));
     assertEquals([...dueInMs.keys()].toSorted(), delayedItems.map(({ item }) => keyOf(item)).toSorted(), "delayed");
     for (const each of delayedItems) this.#close(dueInMs.get(keyOf(each.item))!, each.dueInMs, "when it is due");
   }

@@ -32,8 +32,8 @@ async function fail(bench: EngineBench, key = "a"): Promise<number> {
 }
 
 async function failing(bench: EngineBench): Promise<string[]> {
-  const { failingEntries } = await bench.engine.snapshot(10);
-  return failingEntries.map(({ key, attempts, error }) => `${key} ${attempts} ${error}`);
+  const { failingItems } = await bench.engine.snapshot(10);
+  return failingItems.map(({ key, attempts, error }) => `${key} ${attempts} ${error}`);
 }
 
 /** Registers the tests of an engine. `engineTest` registers a test that has its own queue and clock. */
@@ -100,7 +100,7 @@ export function engineForgetAfterSuite(engineTest: EngineTest): void {
   engineTest("a failure by hand before the retry is due does not move the retry", async (bench) => {
     limit(bench.engine, { type: "ignore-early", limiter: BACKOFF }, { forgetAfter: HOUR });
     const add = () => addRateLimited(bench.engine, { key: "a", payload: "" });
-    const due = async () => Math.round((await bench.engine.snapshot(1)).delayedEntries[0]!.dueInMs);
+    const due = async () => Math.round((await bench.engine.snapshot(1)).delayedItems[0]!.dueInMs);
     await add();
     assertEquals(await due(), 1000);
     await bench.pass(400);

@@ -88,7 +88,8 @@ Deno.test("audit: an act that takes too long is listed at once, and again when i
   let goOn = () => {};
   const none = { ready: 0, blocked: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0, oldestReadyMs: 0 };
   const lists = { readyItems: [], delayedItems: [], processingItems: [], failingItems: [] };
-  const totals = { handedOut: 0, failed: 0, givenUp: 0 };
+  const givenUpFor = { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 0, limiter: 0 };
+  const totals = { added: 0, handedOut: 0, failed: 0, givenUp: 0, givenUpFor };
   const queue = {
     name: "images",
     engine: "redis",

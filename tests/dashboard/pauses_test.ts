@@ -33,6 +33,11 @@ function inMemory(): Pausable {
   };
 }
 
+const TOTALS = {
+  ...{ added: 0, handedOut: 0, failed: 0, givenUp: 0 },
+  givenUpFor: { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 0, limiter: 0 },
+};
+
 /** Returns a queue with the members of one that processes share. `isDown` makes its server fail. */
 function shared(server: { isDown: boolean } = { isDown: false }): Pausable {
   let [paused, pauses] = [false, 0];
@@ -43,8 +48,7 @@ function shared(server: { isDown: boolean } = { isDown: false }): Pausable {
     name: "images",
     engine: "redis",
     add: () => call(() => {}),
-    snapshot: () =>
-      call(() => ({ name: "images", ...none, ...lists, paused, totals: { handedOut: 0, failed: 0, givenUp: 0 } })),
+    snapshot: () => call(() => ({ name: "images", ...none, ...lists, paused, totals: TOTALS })),
     cancelDelayed: () => call(() => false),
     promoteDelayed: () => call(() => false),
     forget: () => call(() => {}),

@@ -52,7 +52,7 @@ function remote(
           handedOut: numbers.handedOut,
           failed: numbers.failed,
           givenUp: 1,
-          givenUpFor: { stalled: 1 },
+          givenUpFor: { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 1, limiter: 0 },
         },
         readyItems: [{ item: "c/1", priority: 0 }].slice(0, limit),
         delayedItems: Array.from(waiting, (item) => ({ item, priority: 0, dueInMs: 1000 })).slice(0, limit),
@@ -115,7 +115,7 @@ Deno.test("shared queue: one call returns the state of all processes", async () 
     },
   ]);
   assertEquals(details.runningItems, [{ key: "d/1", attempt: null, for: null }]);
-  assertEquals(details.givenUpFor, { stalled: 1 });
+  assertEquals(details.givenUpFor, { maxRetries: 0, terminal: 0, shutdown: 0, stalled: 1, limiter: 0 });
   assertEquals(details.throttle, { rate: 10, burst: 5, tokens: null, resumesInMs: 0 });
   assertEquals(details.can, ["pause", "retry", "takeBack"]);
   assertEquals(Object.keys(details.cannot), ["concurrency", "throttle", "cancel"]);

@@ -53,8 +53,8 @@ engineTest(
 engineTest("items due at the same microsecond come in the order of the adds, whatever their names", async (bench) => {
   // The queue's time advances by one microsecond each time it is read and each time a key is added.
   for (const [i, key] of ["d", "b", "c", "a"].entries()) await bench.addAfter(10 - i * 0.002, key);
-  const { delayedEntries } = await bench.engine.snapshot(10);
-  assertEquals(new Set(delayedEntries.map(({ dueInMs }) => dueInMs)).size, 4, "each has a time of its own");
+  const { delayedItems } = await bench.engine.snapshot(10);
+  assertEquals(new Set(delayedItems.map(({ dueInMs }) => dueInMs)).size, 4, "each has a time of its own");
   await bench.pass(11);
   assertEquals(keysOf(await bench.take("o", 4)), ["d", "b", "c", "a"]);
 });

@@ -34,7 +34,7 @@ engineTest("a paused queue hands out nothing, and accepts adds", async (bench) =
 });
 
 engineTest("resuming a queue with the number of a pause works only if it was the last pause", async (bench) => {
-  const isPaused = async () => (await bench.engine.snapshot(0)).isPaused;
+  const isPaused = async () => (await bench.engine.snapshot(0)).paused;
   const first = await bench.engine.pause();
   const second = await bench.open({}).pause(); // by another process
   await bench.engine.resume(first);

@@ -22,8 +22,8 @@ async function fail(bench: Bench, key: string, times = 1): Promise<void> {
 }
 
 async function failing(bench: Bench, limit = 10): Promise<[key: string, attempts: number][]> {
-  const { failingEntries } = await bench.engine.snapshot(limit);
-  return failingEntries.map(({ key, attempts }) => [key, attempts]);
+  const { failingItems } = await bench.engine.snapshot(limit);
+  return failingItems.map(({ key, attempts }) => [key, attempts]);
 }
 
 engineTest("snapshots have the counts, and lists that agree with them", async (bench) => {
@@ -39,33 +39,31 @@ engineTest("snapshots have the counts, and lists that agree with them", async (b
     assertEquals({ ready, blocked, delayed, processing, failing, givenUp }, counts);
     assert(Math.abs(oldestReadyMs - expected) < 1 && oldestReadyMs > 1000, `${oldestReadyMs}, ${expected}`);
     const keysOf = (entries: readonly { key: string }[]) => entries.map(({ key }) => key);
-    assertEquals(keysOf(snapshot.readyEntries), ["ready", ...Array.from({ length: 19 }, (_, i) => `due ${i}`)]);
-    assertEquals([keysOf(snapshot.delayedEntries), delayed], [["a"], 1]);
-    assertEquals([keysOf(snapshot.processingEntries), processing], [["processing"], 1]);
-    assertEquals([keysOf(snapshot.failingEntries), failing], [["a"], 1]);
+    assertEquals(keysOf(snapshot.readyItems), ["ready", ...Array.from({ length: 19 }, (_, i) => `due ${i}`)]);
+    assertEquals([keysOf(snapshot.delayedItems), delayed], [["a"], 1]);
+    assertEquals([keysOf(snapshot.processingItems), processing], [["processing"], 1]);
+    assertEquals([keysOf(snapshot.failingItems), failing], [["a"], 1]);
   }
 });
 
 engineTest("a snapshot of an empty queue", async (bench) => {
   assertEquals(await bench.engine.snapshot(10), {
-    ...{ ready: 0, blocked: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0, oldestReadyMs: 0, isPaused: false },
-    ...{ readyEntries: [], delayedEntries: [], processingEntries: [], failingEntries: [] },
-    ...{ blockedRetries: undefined, hasGroups: false, blockedGroups: [] },
-    totals: { handedOut: 0, failed: 0, givenUp: 0 },
-    givenUpFor: NONE,
+    ...{ ready: 0, blocked: 0, delayed: 0, processing: 0, failing: 0, givenUp: 0, oldestReadyMs: 0, paused: false },
+    ...{ readyItems: [], delayedItems: [], processingItems: [], failingItems: [] },
+    totals: { handedOut: 0, failed: 0, givenUp: 0, givenUpFor: NONE },
   });
 });
 
 engineTest("a snapshot says whether the queue is paused", async (bench) => {
   await bench.engine.pause();
-  assertEquals((await bench.engine.snapshot(0)).isPaused, true);
+  assertEquals((await bench.engine.snapshot(0)).paused, true);
   await bench.engine.resume();
-  assertEquals((await bench.engine.snapshot(0)).isPaused, false);
+  assertEquals((await bench.engine.snapshot(0)).paused, false);
 });
 
 engineTest("failing items are shown with their last errors, the most attempts first", async (bench) => {
   for (const [key, times] of [["b", 1], ["a", 1], ["c", 3]] as const) await fail(bench, key, times);
-  const { failingEntries: [c, a, b] } = await bench.engine.snapshot(10);
+  const { failingItems: [c, a, b] } = await bench.engine.snapshot(10);
   assert(c!.dueInMs! > 4990 && c!.dueInMs! < 5000, `${c!.dueInMs}`);
   assertEquals({ ...c, dueInMs: 5000 }, {
     ...{ key: "c", payload: "of c", attempts: 3, error: "c, for the 3th time", dueInMs: 5000 },
@@ -86,8 +84,8 @@ engineTest(
     await bench.engine.promoteDelayed("processing");
     await bench.take("o");
     await bench.engine.promoteDelayed("ready");
-    const { failing, failingEntries } = await bench.engine.snapshot(10);
-    const dues = Object.fromEntries(failingEntries.map(({ key, dueInMs }) => [key, dueInMs !== undefined]));
+    const { failing, failingItems } = await bench.engine.snapshot(10);
+    const dues = Object.fromEntries(failingItems.map(({ key, dueInMs }) => [key, dueInMs !== undefined]));
     assertEquals([failing, dues], [5, { due: true, processing: false, ready: false }]);
   },
 );
@@ -98,7 +96,7 @@ engineTest(
     await bench.addAfter(10, ...Array.from({ length: 300 }, (_, i) => `${i}`));
     await addRateLimited(bench.engine, { key: "a", payload: "" }, { minDelay: 20 });
     await bench.pass(30);
-    const { failingEntries: [a], delayed } = await bench.engine.snapshot(10);
+    const { failingItems: [a], delayed } = await bench.engine.snapshot(10);
     assertEquals([a!.key, a!.dueInMs, delayed], ["a", undefined, 0]);
   },
 );
@@ -116,7 +114,7 @@ engineTest("forgotten failures are not shown", async (bench) => {
 
 engineTest("a failure without an error is shown without an error", async (bench) => {
   await addRateLimited(bench.engine, { key: "a", payload: "" });
-  assertEquals((await bench.engine.snapshot(1)).failingEntries[0]!.error, "");
+  assertEquals((await bench.engine.snapshot(1)).failingItems[0]!.error, "");
 });
 
 /** Makes many keys fail once. The keys are then delayed for ten minutes. */
@@ -142,8 +140,8 @@ engineTest(
     assertEquals([found.length, found[0], found[1]], [50, ["poison", 20], ["bad", 3]]);
     for (let i = 0; i < 20; i++) assertEquals(await failing(bench, 50), found);
     assertEquals(await failing(bench, 1), [["poison", 20]]);
-    const { failing: count, failingEntries } = await bench.engine.snapshot(1000);
-    assertEquals([count, failingEntries.length, new Set(failingEntries.map(({ key }) => key)).size], [
+    const { failing: count, failingItems } = await bench.engine.snapshot(1000);
+    assertEquals([count, failingItems.length, new Set(failingItems.map(({ key }) => key)).size], [
       3002,
       1000,
       1000,
@@ -188,8 +186,8 @@ engineTest("totals count handed-out, failed and given-up items once", async (ben
   await bench.turn("o", [{ key: "d", token: d!.token, kind: "handedBack" }]);
   bench.isResent = true;
   await bench.turn("o", [{ ...common, kind: "retry", reason: "bad" }]);
-  const { totals, givenUpFor } = await bench.engine.snapshot(0);
-  assertEquals([totals, givenUpFor], [{ handedOut: 4, failed: 2, givenUp: 1 }, { ...NONE, maxRetries: 1 }]);
+  const { totals } = await bench.engine.snapshot(0);
+  assertEquals(totals, { handedOut: 4, failed: 2, givenUp: 1, givenUpFor: { ...NONE, maxRetries: 1 } });
 });
 
 engineTest("totals count each hand-out of an item whose holders are lost, and that it is given up", async (bench) => {
@@ -199,9 +197,11 @@ engineTest("totals count each hand-out of an item whose holders are lost, and th
     await bench.pass(LEASE + 1);
   }
   await bench.take("other");
-  const { totals, givenUpFor, ready } = await bench.engine.snapshot(0);
-  assertEquals([totals, ready], [{ handedOut: 3, failed: 0, givenUp: 1 }, 0]);
-  assertEquals(givenUpFor, { ...NONE, stalled: 1 });
+  const { totals, ready } = await bench.engine.snapshot(0);
+  assertEquals([totals, ready], [
+    { handedOut: 3, failed: 0, givenUp: 1, givenUpFor: { ...NONE, stalled: 1 } },
+    0,
+  ]);
 }, { maxStalls: 2 });
 
 redisTest("snapshot: a process sees what another one's pool is doing", async ({ url }) => {

@@ -103,8 +103,8 @@ Deno.test("SQLite: with many groups, lists and hand-outs read few more keys than
     const keys = Array.from({ length: 4000 }, (_, i) => `group ${i % 200}/${i}`);
     await bench.add(...keys);
     read = 0;
-    const { readyEntries } = await bench.engine.snapshot(500);
-    assertEquals(readyEntries.map(({ key }) => key), keys.slice(0, 500)); // each group in turn
+    const { readyItems } = await bench.engine.snapshot(500);
+    assertEquals(readyItems.map(({ key }) => key), keys.slice(0, 500)); // each group in turn
     assert(read <= 500, `a list of 500 keys reads ${read}`);
     read = 0;
     assertEquals(keysOf(await bench.take("one", 500)), keys.slice(0, 500));

@@ -17,7 +17,7 @@ engineTest("if more keys are ready than a call moves, several calls move them in
   for (let calls = 0; calls < COUNT / 200; calls++) {
     const { ready, blocked, oldestReadyMs } = await engine.counts();
     assertEquals([ready, blocked, oldestReadyMs >= 0], [COUNT, 0, true]);
-    assertEquals((await engine.snapshot(2000)).readyEntries.length, COUNT, "lists have all keys, also meanwhile");
+    assertEquals((await engine.snapshot(2000)).readyItems.length, COUNT, "lists have all keys, also meanwhile");
   }
   const taken = keysOf(await bench.take("one", COUNT / 5, 0, engine));
   assertEquals(new Set(taken.map((key) => Number(key.split("/")[1]) % 5)), new Set([4]));

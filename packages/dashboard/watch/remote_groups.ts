@@ -1,11 +1,12 @@
+import type { RemoteQueueSnapshot } from "@workqueue/core/hooks";
 import type { BlockedGroup, BlockedGroupList } from "../api.ts";
-import type { RemoteQueueLike, RemoteQueueSnapshotLike } from "../contract.ts";
+import type { RemoteQueueLike } from "../contract.ts";
 import { type BlockedFor, blockedForIn, type GroupList } from "./source.ts";
 
 /** Groups of a shared queue that have blocked items, from the latest snapshot. */
 export class RemoteGroups implements GroupList {
   readonly #queue: RemoteQueueLike<unknown>;
-  #blocked: RemoteQueueSnapshotLike<unknown>["blockedGroups"];
+  #blocked: RemoteQueueSnapshot<unknown>["blockedGroups"];
   isMissing = false;
   /** Whether the snapshot has all groups with blocked items. */
   #isWhole = false;
@@ -15,7 +16,7 @@ export class RemoteGroups implements GroupList {
   }
 
   /** Takes the groups from a snapshot with up to `limit` of them. */
-  update({ blockedGroups }: RemoteQueueSnapshotLike<unknown>, limit: number): void {
+  update({ blockedGroups }: RemoteQueueSnapshot<unknown>, limit: number): void {
     this.#blocked = blockedGroups;
     this.isMissing = blockedGroups === undefined;
     this.#isWhole = blockedGroups !== undefined && blockedGroups.length < limit;

@@ -1,6 +1,7 @@
 import type { FailingItem, PoolSnapshot, RunningItem, WorkerPool } from "@workqueue/core";
+import type { RemoteQueueSnapshot } from "@workqueue/core/hooks";
 import { hasMethods } from "@workqueue/core/internal";
-import type { RemoteQueueLike, RemoteQueueSnapshotLike } from "../contract.ts";
+import type { RemoteQueueLike } from "../contract.ts";
 import type { Failures, KnownFailure } from "./failures.ts";
 import { RemoteGroups } from "./remote_groups.ts";
 import {
@@ -107,7 +108,7 @@ export class RemoteSource implements Source {
 
   /** Returns the failing items that the engine lists, and first those whose handlers are abandoned in this process. */
   #failingItems(
-    { failingItems }: RemoteQueueSnapshotLike<unknown>,
+    { failingItems }: RemoteQueueSnapshot<unknown>,
     pool: PoolSnapshot | undefined,
     here: ReadonlyMap<unknown, RunningItem<unknown>>,
   ): (LookFailing & { key: unknown })[] {

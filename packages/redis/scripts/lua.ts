@@ -3077,7 +3077,7 @@ local oldestReadyUs = now - oldest
 `,
   snapshot: `q.makeDueReady()
 --#include set_numbers
-local isPaused = isPaused and 1 or 0
+local paused = isPaused and 1 or 0
 local hasGroups = q.hasGroups and 1 or 0
 local blockedRetries = q.budget and q.retryBudget().count()
 
@@ -3092,29 +3092,29 @@ findReady(q.stalled, 0, limit - 1, 'WITHSCORES')
 findReady(q.suspects, 0, limit - 1, 'WITHSCORES')
 if due > 0 then findReady(q.delayed, '-inf', now, 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES') end
 table.sort(found, function(a, b) return a[2] < b[2] end)
-for i = 1, math.min(#found, limit) do readyEntries.key[i] = found[i][1] end
-for _, key in ipairs(q.plan and q.ordered().list(limit - #readyEntries.key) or {}) do
-  readyEntries.key[#readyEntries.key + 1] = key
+for i = 1, math.min(#found, limit) do readyItems.key[i] = found[i][1] end
+for _, key in ipairs(q.plan and q.ordered().list(limit - #readyItems.key) or {}) do
+  readyItems.key[#readyItems.key + 1] = key
 end
 for i, found in ipairs(q.hasGroups and q.ordered().listBlocked(limit) or {}) do
   blockedGroups.group[i], blockedGroups.reason[i], blockedGroups.blocked[i] = found[1], found[2], found[3]
-  blockedGroups.changesInUs[i] = found[4] and found[4] - now or false
+  blockedGroups.resumesInUs[i] = found[4] and found[4] - now or false
 end
 
 local later = limit > 0
   and redis.call('ZRANGE', q.delayed, '(' .. whole(now), '+inf', 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES') or {}
 for i = 1, #later / 2 do
-  delayedEntries.key[i] = later[2 * i - 1]
-  delayedEntries.dueInUs[i] = later[2 * i] - now
+  delayedItems.key[i] = later[2 * i - 1]
+  delayedItems.dueInUs[i] = later[2 * i] - now
 end
 
 local holders = limit > 0 and redis.call('HRANDFIELD', q.holders, limit, 'WITHVALUES') or {}
 for i = 1, #holders / 2 do
-  processingEntries.key[i] = holders[2 * i - 1]
-  processingEntries.addedAgain[i] = string.sub(holders[2 * i], 1, 1) == '+' and 1 or 0
+  processingItems.key[i] = holders[2 * i - 1]
+  processingItems.addedAgain[i] = string.sub(holders[2 * i], 1, 1) == '+' and 1 or 0
   if q.ranked then
     local _, _, _, rank = q.split(holders[2 * i])
-    processingEntries.priority[i] = string.format('%.17g', (q.parseRank(rank)))
+    processingItems.priority[i] = string.format('%.17g', (q.parseRank(rank)))
   end
 end
 
@@ -3123,7 +3123,7 @@ end
 local SPARE = 1000
 local forgotten = {}
 local from, page = 0, math.max(limit, 100)
-while #failingEntries.key < limit and from < limit + SPARE do
+while #failingItems.key < limit and from < limit + SPARE do
   local keys = redis.call('ZRANGE', prefix .. 'failing', from, from + page - 1)
   if #keys == 0 then break end
   from = from + page
@@ -3131,16 +3131,16 @@ while #failingEntries.key < limit and from < limit + SPARE do
   local errors = redis.call('HMGET', prefix .. 'errors', unpack(keys))
   local dues = redis.call('ZMSCORE', q.delayed, unpack(keys))
   for i, key in ipairs(keys) do
-    local n = #failingEntries.key + 1
+    local n = #failingItems.key + 1
     if n > limit then break end
     local at = dues[i]
     if counts[i] == 0 then
       forgotten[#forgotten + 1] = key -- expired
     elseif at or q.isReady(key) or redis.call('HEXISTS', q.holders, key) == 1 then
-      failingEntries.key[n] = key
-      failingEntries.attempts[n] = counts[i]
-      failingEntries.error[n] = errors[i] or ''
-      failingEntries.dueInUs[n] = at and at - now > 0 and at - now
+      failingItems.key[n] = key
+      failingItems.attempts[n] = counts[i]
+      failingItems.error[n] = errors[i] or ''
+      failingItems.dueInUs[n] = at and at - now > 0 and at - now
     end
   end
 end
@@ -3154,10 +3154,10 @@ for first = 1, #keys, 1000 do
   for i, item in ipairs(items) do entries.payload[first + i - 1] = item end
 end
 end
-addPayloads(readyEntries)
-addPayloads(delayedEntries)
-addPayloads(processingEntries)
-addPayloads(failingEntries)
+addPayloads(readyItems)
+addPayloads(delayedItems)
+addPayloads(processingItems)
+addPayloads(failingItems)
 
 if q.ranked then q.priorityStore().save() end
 local function addPriorities(entries, hash)
@@ -3168,8 +3168,8 @@ for first = 1, #keys, 1000 do
   for i, priority in ipairs(found) do entries.priority[first + i - 1] = priority or '0' end
 end
 end
-addPriorities(readyEntries, q.priorities)
-addPriorities(delayedEntries, q.due_priorities)
+addPriorities(readyItems, q.priorities)
+addPriorities(delayedItems, q.due_priorities)
 `,
   steady_time: `-- Time of a queue or of a throttle, in whole microseconds: \`now\`. The time grows with each use, so earlier events have
 -- smaller numbers. If the server's clock was set back, or if another server has taken over, the difference is added to

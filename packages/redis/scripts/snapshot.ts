@@ -23,6 +23,12 @@ const PRIORITY = { priority: optional(DECIMAL) };
 
 const REASON = TEXT as ReplyField<"paused" | "probing" | "limit" | "rate">;
 
+/** Duration, or null. */
+const OR_NULL: ReplyField<number | null> = {
+  ...optional(DURATION),
+  read: (sent) => sent === null ? null : DURATION.read(sent),
+};
+
 /** Counts and lists the keys of a queue. */
 export const snapshot = declareScript({
   functions: lua("limiters"),
@@ -33,7 +39,7 @@ export const snapshot = declareScript({
   },
   reply: fields({
     ...NUMBERS,
-    isPaused: FLAG,
+    paused: FLAG,
     /** Number of retries without budget. Missing if the queue has no retry budget. */
     blockedRetries: optional(NUMBER),
     /** Whether the queue has groups. */
@@ -42,14 +48,14 @@ export const snapshot = declareScript({
     totals: metaNumbers({ handedOut: "handedOut", failed: "failed", givenUp: "givenUp" }),
     givenUpFor: metaNumbers(GIVEN_UP_FOR),
     /** Sorted by place. */
-    readyEntries: rows({ ...ENTRY, ...PRIORITY }),
+    readyItems: rows({ ...ENTRY, ...PRIORITY }),
     /** Earliest deadline first. */
-    delayedEntries: rows({ ...ENTRY, ...PRIORITY, dueInMs: DURATION }),
-    processingEntries: rows({ ...ENTRY, ...PRIORITY, addedAgain: FLAG }),
+    delayedItems: rows({ ...ENTRY, ...PRIORITY, dueInMs: DURATION }),
+    processingItems: rows({ ...ENTRY, ...PRIORITY, addedAgain: FLAG }),
     /** Most failures first. `dueInMs` is missing if the key is not delayed. */
-    failingEntries: rows({ ...ENTRY, attempts: NUMBER, error: TEXT, dueInMs: optional(DURATION) }),
-    /** Groups with blocked keys, in no order. `changesInMs` is missing if the time of the change is unknown. */
-    blockedGroups: rows({ group: TEXT, reason: REASON, blocked: NUMBER, changesInMs: optional(DURATION) }),
+    failingItems: rows({ ...ENTRY, attempts: NUMBER, error: TEXT, dueInMs: optional(DURATION) }),
+    /** Groups with blocked keys, in no order. `resumesInMs` is null if it does not depend on the time. */
+    blockedGroups: rows({ group: TEXT, reason: REASON, blocked: NUMBER, resumesInMs: OR_NULL }),
   }),
   body: lua("snapshot"),
 });

@@ -1,9 +1,9 @@
-import type { Counts } from "@workqueue/engine";
+import type { QueueCounts } from "@workqueue/engine";
 import { Line } from "./item.ts";
 import type { Queue } from "./queue.ts";
 
 /** Counts the keys of a queue. Takes the same time for any number of keys. */
-export function countKeys(queue: Queue): Counts {
+export function countKeys(queue: Queue): QueueCounts {
   const { tx, order } = queue;
   tx.flush();
   const { ready, lines, delayed, processing, failing, kept } = tx.state;

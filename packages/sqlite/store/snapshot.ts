@@ -19,28 +19,34 @@ export function takeSnapshot(queue: Queue, limit: number, hasItems: boolean): En
     payload: payloadOf(item),
     priority: state.isRanked ? priority : undefined,
   });
-  const givenUpFor = { ...NONE_GIVEN_UP, ...state.givenUpFor };
+  const blockedRetries = queue.budget?.blocked;
+  const hasGroups = queue.order.groupOf("") !== undefined;
   return {
     ...countKeys(queue),
-    isPaused: queue.isPaused,
-    totals: { handedOut: state.handedOut, failed: state.failed, givenUp: state.givenUp },
-    givenUpFor,
-    readyEntries: nextKeys(queue, limit).map((item) => ranked(item, item.priority)),
-    delayedEntries: tx.rows("due > ? ORDER BY due, due_turn LIMIT ?", now, limit).map((item) => ({
+    paused: queue.isPaused,
+    totals: {
+      handedOut: state.handedOut,
+      failed: state.failed,
+      givenUp: state.givenUp,
+      givenUpFor: { ...NONE_GIVEN_UP, ...state.givenUpFor },
+    },
+    readyItems: nextKeys(queue, limit).map((item) => ranked(item, item.priority)),
+    delayedItems: tx.rows("due > ? ORDER BY due, due_turn LIMIT ?", now, limit).map((item) => ({
       ...ranked(item, item.due_priority),
       dueInMs: (item.due! - now) / 1000,
     })),
-    processingEntries: tx.rows("owner IS NOT NULL LIMIT ?", limit).map((item) => ({
+    processingItems: tx.rows("owner IS NOT NULL LIMIT ?", limit).map((item) => ({
       ...ranked(item, item.held_priority),
       addedAgain: item.is_added_again !== 0,
     })),
-    failingEntries: failingKeys(queue, limit, payloadOf),
-    hasGroups: queue.order.groupOf("") !== undefined,
-    blockedRetries: queue.budget?.blocked,
-    blockedGroups: queue.order.blockedGroups(limit).map(({ changesAt, ...group }) => ({
-      ...group,
-      changesInMs: changesAt === undefined ? undefined : (changesAt - now) / 1000,
-    })),
+    failingItems: failingKeys(queue, limit, payloadOf),
+    ...blockedRetries !== undefined && { blockedRetries },
+    ...hasGroups && {
+      blockedGroups: queue.order.blockedGroups(limit).map(({ changesAt, ...group }) => ({
+        ...group,
+        resumesInMs: changesAt === undefined ? null : (changesAt - now) / 1000,
+      })),
+    },
   };
 }
 

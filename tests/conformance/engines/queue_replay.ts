@@ -184,8 +184,8 @@ export class QueueReplay {
     const key = `${item}`;
     await addRateLimited(this.engine, { key, payload: "" }, { priority });
     this.noteDelay(item, recorded, priority ?? 0);
-    const { delayedEntries } = await this.engine.snapshot(100);
-    const dueInMs = delayedEntries.find((entry) => entry.key === key)?.dueInMs;
+    const { delayedItems } = await this.engine.snapshot(100);
+    const dueInMs = delayedItems.find((entry) => entry.key === key)?.dueInMs;
     const due = this.due.get(item);
     if (due === undefined) return this.trace.equal("when it is due", dueInMs, undefined as never);
     const expected = Math.min((due - this.now) * SLOWNESS, FOREVER - START - this.now * SLOWNESS);

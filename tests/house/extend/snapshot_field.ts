@@ -6,15 +6,6 @@ export const snapshotField: Recipe = {
   name: "hasBudget",
   steps: [
     {
-      path: "packages/engine/engine.ts",
-      round: "lists",
-      says: "Property 'hasBudget' does not exist",
-      edits: [insertAfter(
-        "  /** Whether the queue has groups. */\n  readonly hasGroups: boolean;\n",
-        "  /** Whether the queue has a retry budget. */\n  readonly hasBudget: boolean;\n",
-      )],
-    },
-    {
       path: "packages/redis/scripts/snapshot.ts",
       round: "entries",
       says: "packages/redis/engine.ts",
@@ -30,31 +21,25 @@ export const snapshotField: Recipe = {
       path: "packages/redis/partitioned_engine.ts",
       round: "entries",
       says: "packages/redis/partitioned_engine.ts",
-      edits: [insertAfter("      hasGroups: first.hasGroups,\n", "      hasBudget: first.hasBudget,\n")],
+      edits: [insertAfter("      paused: all.some(({ paused }) => paused),\n", "      hasBudget: first.hasBudget,\n")],
     },
     {
       path: "packages/sqlite/store/snapshot.ts",
       round: "entries",
       says: "packages/sqlite/store/snapshot.ts",
       edits: [insertAfter(
-        '    hasGroups: queue.order.groupOf("") !== undefined,\n',
+        "    paused: queue.isPaused,\n",
         "    hasBudget: queue.budget !== undefined,\n",
       )],
     },
     {
-      path: "packages/engine/contract.ts",
+      path: "lib/contracts/remote_snapshot.ts",
       round: "lists",
-      says: "'hasBudget' does not exist in type 'RemoteQueueSnapshot<T>'",
+      says: "'hasBudget' does not exist in type 'EngineSnapshot'",
       edits: [insertAfter(
         "  /** Counts since the queue was created. For rates, compare two snapshots. */\n  totals: QueueTotals;\n",
         "  /** Whether the queue has a retry budget. */\n  hasBudget: boolean;\n",
       )],
-    },
-    {
-      path: "packages/engine/snapshot.ts",
-      round: "entries",
-      says: "packages/engine/snapshot.ts",
-      edits: [insertAfter("    paused: isPaused,\n", "    hasBudget: snapshot.hasBudget,\n")],
     },
     {
       path: "tests/redis/snapshot_test.ts",
@@ -62,7 +47,7 @@ export const snapshotField: Recipe = {
       says: "a snapshot of an empty queue ... FAILED",
       needsRedis: true,
       edits: [
-        insertAfter("blockedRetries: undefined, hasGroups: false, ", "hasBudget: false, "),
+        insertAfter("failing: 0, givenUp: 0, oldestReadyMs: 0, ", "hasBudget: false, "),
         insertAfter("    ...{ ready: 1, blocked: 0, delayed: 1, processing: 0, paused: true, ", "hasBudget: false, "),
         insertAfter('new Set([...inMemory, ...counts, "failingItems", ', '"hasBudget", '),
       ],
