@@ -9,11 +9,13 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import process from "node:process";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { smallerPng } from "./smaller_png.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -79,8 +81,10 @@ async function take(browser: Browser, file: string, subject: Subject): Promise<v
     const page = await open(browser, subject, port);
     await delay(2000); // gives the page time for two updates
     const path = fileURLToPath(new URL(file, ROOT));
-    if (subject.part === undefined) await page.screenshot({ path, fullPage: true });
-    else await page.locator(subject.part).first().screenshot({ path });
+    const picture = subject.part === undefined
+      ? await page.screenshot({ fullPage: true })
+      : await page.locator(subject.part).first().screenshot();
+    writeFileSync(path, smallerPng(picture));
     console.log(file);
   } finally {
     program.kill("SIGKILL");
