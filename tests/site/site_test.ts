@@ -1,11 +1,11 @@
 /**
- * Tests of the docs site in Chromium: `deno task test:site`. It builds the site as for a host that serves it under a
- * path, and visits each page that a reader can reach.
+ * Tests of the docs site: `deno task test:site`. The site is built as for a host that serves it under a path, and each
+ * page that a reader can reach is visited in Chromium. It is also built as for a host that serves only the site.
  */
 
 import { assert, assertEquals } from "@std/assert";
 import axe from "axe-core";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -79,8 +79,8 @@ function fileAt(path: string): string | undefined {
   return [path, `${path}.html`].find((file) => existsSync(file));
 }
 
-async function build(folder: string): Promise<void> {
-  const args = ["task", "site", "--base", BASE, "--out", folder];
+async function build(folder: string, base: string): Promise<void> {
+  const args = ["task", "site", "--base", base, "--out", folder];
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
   assert(success, new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr));
 }
@@ -90,7 +90,7 @@ Deno.test({
   ignore: !hasChromium,
   async fn() {
     const folder = mkdtempSync(join(tmpdir(), "workqueue_site_"));
-    await build(folder);
+    await build(folder, BASE);
     await using host = new Host(folder);
     const browser = await launchChromium();
     const complaints: string[] = [];
@@ -137,4 +137,21 @@ Deno.test({
     assert(found.size > 300, `${found.size} pages`);
     assertEquals([...new Set(complaints)], []);
   },
+});
+
+Deno.test("site: built for the root of a host, each file that a page links to or loads exists", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "workqueue_site_"));
+  await build(folder, "/");
+  const pages = globSync("**/*.html", { cwd: folder });
+  const dead = pages.flatMap((page) => {
+    const html = readFileSync(join(folder, page), "utf8");
+    const urls = [...html.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, url]) => new URL(url!, `http://host/${page}`));
+    return urls.filter(({ host, pathname }) =>
+      host === "host" && fileAt(join(folder, decodeURI(pathname))) === undefined
+    )
+      .map(({ pathname }) => `${page}: ${pathname}`);
+  });
+  rmSync(folder, { recursive: true });
+  assert(pages.length > 300, `${pages.length} pages`);
+  assertEquals(dead, []);
 });
