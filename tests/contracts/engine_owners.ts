@@ -1,15 +1,17 @@
 /** Random runs in which owners use an engine while the store's clock jumps. */
 
 import { assert, assertEquals } from "@std/assert";
-import type { Finish } from "@workqueue/engine";
+import { type Finish, WAIT_FOR } from "@workqueue/engine";
 import * as fc from "fast-check";
 import { type EngineBench, LEASE } from "./engine_bench.ts";
 
 const OWNERS = ["one", "two", "three"];
+/** Process that waits for keys. */
+const WAITER = "waiter";
 const KEYS = ["a", "b", "c", "d", "e", "f"];
 const owner = fc.constantFrom(...OWNERS);
 const step = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ do: fc.constant("add"), key: fc.constantFrom(...KEYS) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("add"), key: fc.constantFrom(...KEYS) }) },
   {
     weight: 2,
     arbitrary: fc.record({ do: fc.constant("addAfter"), key: fc.constantFrom(...KEYS), ms: fc.nat(20_000) }),
@@ -23,6 +25,7 @@ const step = fc.oneof(
       kind: fc.constantFrom("succeeded", "succeeded", "done", "retry", "handedBack"),
     }),
   },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("wait"), key: fc.constantFrom(...KEYS) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("cancel"), key: fc.constantFrom(...KEYS) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("finishOld"), which: fc.nat(20) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("renew"), owner }) },
@@ -37,6 +40,7 @@ type Step =
   | { do: "cancel"; key: string }
   | { do: "take"; owner: string; wanted: number }
   | { do: "renew"; owner: string }
+  | { do: "wait"; key: string }
   | { do: "loseReply"; owner: string; isNoticed: boolean }
   | { do: "finish"; which: number; kind: Finish["kind"] }
   | { do: "finishOld"; which: number }
@@ -64,6 +68,12 @@ class Owners {
   /** Keys that must still be handed out, each with the sequence number of its latest add. */
   readonly #owed = new Map<string, number>();
   #adds = 0;
+  /** Waits whose outcome has not come, by their numbers. */
+  readonly #waits = new Map<number, { readonly key: string; readonly adds: number }>();
+  /** Whether waits may have been forgotten, because they were not kept for long. */
+  #isLate = false;
+  /** Largest number of adds before a hand-out of each key that was done. */
+  readonly #done = new Map<string, number>();
   /** Upper bound for the queue's time, in microseconds. The queue's time never goes back. */
   #now = 0;
   givenUp = 0;
@@ -79,6 +89,12 @@ class Owners {
       case "addAfter":
         this.#owed.set(step.key, ++this.#adds);
         return step.do === "add" ? await bench.add(step.key) : await bench.addAfter(step.ms, step.key);
+      case "wait": {
+        this.#owed.set(step.key, ++this.#adds);
+        const id = this.#adds;
+        this.#waits.set(id, { key: step.key, adds: id });
+        return await bench.engine.addAndWait({ key: step.key, payload: "", delay: 0, priority: 0 }, WAITER, id);
+      }
       case "cancel": {
         const state = await bench.engine.cancel(step.key, "enough");
         this.#owed.delete(step.key);
@@ -119,9 +135,12 @@ class Owners {
         return;
       }
       case "pass":
+        await this.#look();
         this.#pass(step.ms);
         return await bench.pass(step.ms);
       case "jump": // the clock jumps back or ahead, or nobody renews for a while
+        await this.#look();
+        this.#isLate ||= step.ms >= WAIT_FOR - 1000;
         this.#pass(Math.max(step.ms, 0));
         bench.jump(step.ms);
     }
@@ -163,14 +182,45 @@ class Owners {
     hold.isLost = false;
     if (!counts) return;
     assert(isNewest, "only the newest token of a key counts");
+    const ends = counts === true && ["succeeded", "done", "requeueAfter"].includes(kind);
+    if (ends) this.#done.set(hold.key, Math.max(hold.adds, this.#done.get(hold.key) ?? 0));
+    await this.#look();
+    if (ends) {
+      const left = [...this.#waits.values()].filter(({ key, adds }) => key === hold.key && adds <= hold.adds);
+      assertEquals(left, [], "a hand-out ends the waits before it");
+    }
     const isFinal = counts === "cancelled" || kind === "succeeded" || kind === "done";
     if (isFinal && hold.adds >= (this.#owed.get(hold.key) ?? 0)) this.#owed.delete(hold.key);
+  }
+
+  /** Keeps the waits, and receives outcomes. */
+  async #look(): Promise<void> {
+    const kept = [...this.#waits].map(([id, { key }]) => ({ id, key }));
+    if (kept.length === 0) return;
+    let received: string[] = [];
+    for (let isMore = true; isMore || received.length > 0;) {
+      const reply = await this.bench.engine.waits({ process: WAITER, received, ended: [], kept });
+      received = reply.outcomes.map(({ ids }) => ids);
+      for (const { ids, outcome } of reply.outcomes) {
+        for (const id of ids.split(",").map(Number)) this.#ended(id, outcome);
+      }
+      isMore = reply.isMore;
+      if (!isMore) { for (const id of reply.lost) if (this.#isLate) this.#waits.delete(id); }
+    }
+  }
+
+  #ended(id: number, outcome: string): void {
+    const { key, adds } = this.#waits.get(id)!;
+    this.#waits.delete(id);
+    if (outcome === "done") assert((this.#done.get(key) ?? 0) >= adds, "only a later hand-out ends a wait");
+    else assert(outcome.startsWith("givenUp ") || outcome === "cancelled enough", outcome);
   }
 
   /** Ends the run: one surviving owner processes all items. Checks that no added key is lost. */
   async end(): Promise<void> {
     let left = Infinity;
     for (let round = 0; round < 100 && left > 0; round++) {
+      await this.#look();
       this.#pass(LEASE + 1);
       await this.bench.pass(LEASE + 1);
       await this.take("survivor", 5);
@@ -179,6 +229,8 @@ class Owners {
       left = ready + delayed + processing;
     }
     assertEquals(left, 0, "all has ended");
+    await this.#look();
+    assertEquals([...this.#waits.keys()], [], "each wait has ended");
     assertEquals([...this.#owed.keys()], [], "what was added was handed out, or given up");
   }
 

@@ -13,6 +13,7 @@ const RECORDED: { [Name in keyof Engine]?: readonly [CallOf, ReplyOf?] } = {
     do: "add",
     rows: entries.map(({ key, delay, priority }) => [key, delay, priority]),
   })],
+  addAndWait: [(_engine, { key, delay, priority }: RankedEntry) => ({ do: "add", rows: [[key, delay, priority]] })],
   addRateLimited: [
     (_engine, { key }: { key: string }) => ({ do: "addLimited", key }),
     (failures: number | undefined) => ({ isSo: failures === undefined }),
