@@ -18,7 +18,6 @@ import type { PartKind } from "../registry/definition.ts";
 import { ConfigReader, MAX_COUNT } from "../registry/reader.ts";
 import { isName, nodesOf, type OptionsTree, type PartTree } from "../registry/tree.ts";
 import { buildOrder, type Reference } from "./build_order.ts";
-import { parseJson } from "./json.ts";
 import { queueOptions } from "./queue_options.ts";
 
 /** A config document that has been read and validated. None of its parts have been built. */
@@ -134,19 +133,16 @@ export function queuePath(name: string): string {
 }
 
 function parse(text: string, reader: ConfigReader): unknown {
-  const parsed = parseJson(text);
-  if ("error" in parsed) {
-    const { line, column, expected } = parsed.error;
-    if (/^[^\s"{}[\]]+\.(json|jsonc|yaml|yml|toml)$/i.test(text)) {
-      reader.fail("", "a path was given, not the text of a config: use loadConfigFile() of @workqueue/config-file");
-    } else reader.fail("", `the text is not JSON: expected ${expected} at line ${line}, column ${column}`);
-    reader.throwIssues();
-    return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const isPath = /^[^\s"{}[\]]+\.(json|jsonc|yaml|yml|toml)$/i.test(text);
+    const message = isPath
+      ? "a path was given, not the text of a config: use loadConfigFile() of @workqueue/config-file"
+      : `the text is not JSON: ${(error as Error).message}`;
+    reader.fail("", message);
+    return reader.throwIssues();
   }
-  for (const { name, path, line, column } of parsed.duplicates) {
-    reader.fail(path, `${inspect(name)} is given twice in one object, again at line ${line}, column ${column}`);
-  }
-  return parsed.value;
 }
 
 const SECTIONS = ["$schema", "limiters", "throttles", "queues"];

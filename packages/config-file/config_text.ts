@@ -24,10 +24,9 @@ export class ConfigText {
   /**
    * Parses the text. Returns the document for `loadConfig`.
    *
-   * @throws {ConfigError} If the text is not valid in its format, or if it can't be a config. JSON is checked later, by
-   * `loadConfig`.
+   * @throws {ConfigError} If the text is not valid in its format, or if it can't be a config.
    */
-  parse(text: string): string | object {
+  parse(text: string): object {
     return this.#parse(text).document;
   }
 
@@ -37,7 +36,7 @@ export class ConfigText {
    *
    * @throws {ConfigError} If the text or the document is invalid.
    */
-  run<R>(verb: "load" | "read" | "reload", text: string, take: (document: string | object) => R): R {
+  run<R>(verb: "load" | "read" | "reload", text: string, take: (document: object) => R): R {
     const { document, locate } = this.#parse(text);
     try {
       return take(document);
@@ -47,7 +46,7 @@ export class ConfigText {
     }
   }
 
-  #parse(text: string): Parsed & { readonly document: string | object } {
+  #parse(text: string): Parsed & { readonly document: object } {
     const { name } = this.#format;
     const parsed = this.#tryParse(text);
     if ("problems" in parsed) {
@@ -55,9 +54,9 @@ export class ConfigText {
       throw this.#error("read", parsed.problems.map((issue) => ({ ...issue, message: describe(issue.message) })));
     }
     const { document, locate } = parsed;
-    const issues = name === "JSON" ? [] : findFaults(document, name); // the core parses and checks JSON
+    const issues = findFaults(document, name);
     if (issues.length > 0) throw this.#error("load", issues.map((issue) => ({ ...issue, ...locate(issue) })));
-    return { document: document as string | object, locate };
+    return { document: document as object, locate };
   }
 
   #tryParse(text: string): Parsed | Unparsed {

@@ -1,22 +1,15 @@
 import { inspect } from "@workqueue/core/internal";
-import { createScanner, getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import {
+  createScanner,
+  getNodeValue,
+  type Node,
+  type ParseError,
+  type ParseOptions,
+  parseTree,
+  printParseErrorCode,
+} from "jsonc-parser";
 import { MAX_DEPTH, type Parsed, problemAt, TOO_DEEP, type Unparsed } from "./parsed.ts";
 import { createLocate, Lines, type Tree } from "./places.ts";
-
-/**
- * Leaves JSON unparsed. The core finds more mistakes in the text than in a parsed value, and it reports the locations
- * of syntax errors.
- */
-export function parseJson(text: string): Parsed {
-  const locateNamed = createLocate(text, () => treeOf(parseTree(text)));
-  return {
-    document: text,
-    locate(issue) {
-      const [, line, column] = /^the text is not JSON: .* at line (\d+), column (\d+)$/.exec(issue.message) ?? [];
-      return line === undefined ? locateNamed(issue) : { line: Number(line), column: Number(column) };
-    },
-  };
-}
 
 /** Messages for the errors of the JSONC parser. The keys are the parser's names for the errors. */
 const MESSAGES: Readonly<Record<ReturnType<typeof printParseErrorCode>, string>> = {
@@ -39,15 +32,26 @@ const MESSAGES: Readonly<Record<ReturnType<typeof printParseErrorCode>, string>>
   "<unknown ParseErrorCode>": "it has a syntax error",
 };
 
+/** Parses JSON. The value is that of `JSON.parse`, whose objects have a prototype. */
+export function parseJson(text: string): Parsed | Unparsed {
+  const parsed = parse(text, { disallowComments: true });
+  return "problems" in parsed ? parsed : { ...parsed, document: JSON.parse(text) };
+}
+
+/** Parses JSONC. */
+export function parseJsonc(text: string): Parsed | Unparsed {
+  return parse(text, { allowTrailingComma: true });
+}
+
 /**
- * Parses JSONC through a syntax tree. Objects created from the tree have no prototype, so `__proto__` is an ordinary
+ * Parses a text through a syntax tree. Objects created from the tree have no prototype, so `__proto__` is an ordinary
  * key.
  */
-export function parseJsonc(text: string): Parsed | Unparsed {
+function parse(text: string, options: ParseOptions): Parsed | Unparsed {
   const tooDeep = findTooDeep(text);
   if (tooDeep !== undefined) return { problems: [problemAt(new Lines(text).place(tooDeep), TOO_DEEP)] };
   const errors: ParseError[] = [];
-  const tree = parseTree(text, errors, { allowTrailingComma: true });
+  const tree = parseTree(text, errors, options);
   const [first] = errors; // later errors are often consequences of the first error
   if (first !== undefined) {
     return { problems: [problemAt(new Lines(text).place(first.offset), MESSAGES[printParseErrorCode(first.error)])] };

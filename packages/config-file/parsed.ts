@@ -3,10 +3,7 @@ import type { Place } from "./places.ts";
 
 /** Result of parsing a valid text. */
 export interface Parsed {
-  /**
-   * Parsed value. For JSON, this is the text itself, because the core finds more mistakes in the text than in a parsed
-   * value.
-   */
+  /** Parsed value. */
   readonly document: unknown;
   /**
    * Returns the location of an issue: the beginning of the member's name or of the list element. If this member or

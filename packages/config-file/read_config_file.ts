@@ -13,14 +13,13 @@ import { ConfigFile } from "./config_file.ts";
  * ```
  *
  * @param path The path of the file, or a `file:` URL.
- * @returns The argument for `loadConfig`: the text of a JSON file, or the parsed value of a file in another format.
+ * @returns The parsed document, for `loadConfig`.
  * @throws {ConfigError} If the file is not valid in its format, if it is empty, or if it contains only a string, a
- * number, `true`, `false` or `null`. The error includes the location of each problem. This function doesn't check
- * JSON, because `loadConfig` does.
+ * number, `true`, `false` or `null`. The error includes the location of each problem.
  * @throws {Error} If the extension is not supported or the file can't be read.
  * @throws {TypeError} If `path` is neither a non-empty string nor a `file:` URL.
  */
-export function readConfigFile(path: string | URL): string | object {
+export function readConfigFile(path: string | URL): object {
   const file = new ConfigFile(path);
   return file.content.parse(file.read());
 }

@@ -77,7 +77,7 @@ for (const [file, { text, places }] of Object.entries(BROKEN)) {
 }
 
 const INVALID: [file: string, text: string, line: string][] = [
-  ["s.json", '{\n "queues": }', "s.json:2:12: the text is not JSON: expected a value"],
+  ["s.json", '{\n "queues": }', "s.json:2:12: it is not valid JSON: expected a value"],
   ["s.jsonc", '{\n "queues": }', "s.jsonc:2:12: it is not valid JSONC: expected a value"],
   ["s.yaml", "a: 1\na: 2", "s.yaml:2:1: it is not valid YAML: Map keys must be unique"],
   ["s.yml", "queues:\n\ta: 1", "s.yml:2:1: it is not valid YAML: Tabs are not allowed as indentation"],

@@ -253,7 +253,7 @@ for (const [file, text] of Object.entries(CONFIGS)) {
 Deno.test("config: a syntax error is reported in a sentence, with its place", async () => {
   await using workspace = new Workspace();
   const broken = [
-    ["x.json", '{ "queues": }', "load config 'x.json': the text is not JSON: expected a value at line 1, column 13"],
+    ["x.json", '{ "queues": }', "read config 'x.json': it is not valid JSON: expected a value at line 1, column 13"],
     [
       "x.jsonc",
       '{\n  "a": /* none */\n}',

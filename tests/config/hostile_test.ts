@@ -230,7 +230,7 @@ Deno.test("rule 10: a document nested ten thousand deep is refused quickly, as t
     }
   }
   const [issue] = issuesOf(() => loadConfig(nested("[", "]") + "]"));
-  assertStringIncludes(issue!.message, `line 1, column ${2 * depth + 1}`);
+  assertStringIncludes(issue!.message, "the text is not JSON");
 });
 
 Deno.test("rule 10: an object that contains itself is refused", () => {

@@ -52,7 +52,7 @@ Deno.test("config file: the options are those of loadConfig, and are checked as 
 
 /** Invalid files, and the expected messages without the word "Cannot". */
 const WRONG: [name: string, text: string, message: string][] = [
-  ["a.json", '{ "queues": }', "load config 'FILE': the text is not JSON: expected a value at line 1, column 13"],
+  ["a.json", '{ "queues": }', "read config 'FILE': it is not valid JSON: expected a value at line 1, column 13"],
   [
     "a.json",
     '{ "queues": 1 }',
@@ -145,7 +145,7 @@ Deno.test("config file: a value that is neither a path nor a file: URL is refuse
 Deno.test("config file: an emptied file is refused in every format", () => {
   using folder = new Folder();
   const contents: [format: string, texts: string[], message: string][] = [
-    ["json", [""], "the text is not JSON"],
+    ["json", [""], "it is not valid JSON"],
     ["jsonc", ["", "// nothing"], "it is not valid JSONC"],
     ["yaml", ["", "# nothing", "---\n"], "it is empty"],
     ["toml", ["", "# nothing"], "it is empty"],

@@ -55,7 +55,7 @@ function readChecked(
   options: LoadConfigOptions,
   limiters: readonly string[],
   queues: readonly string[],
-): string | object {
+): object {
   try {
     const config = loadConfigFile(path, options); // reports errors with line and column
     for (const name of limiters) config.limiter(name);
@@ -69,7 +69,7 @@ function readChecked(
 /** Measures a limiter. Loads the config anew for each limiter because limiters in one config can share tokens. */
 function measure(
   { title, description, pick }: DocumentLimiter,
-  source: string | object,
+  source: object,
   options: LoadConfigOptions,
   failures: number,
 ): LimiterDelays {

@@ -78,13 +78,13 @@ function readText(path: string, word: string): string {
 }
 
 /** Checks a load document, so that its problems are reported with their lines. */
-function checked(document: string | object): string | LoadDocument {
+function checked(document: object): LoadDocument {
   checkLoad(document);
-  return document as string | LoadDocument;
+  return document as LoadDocument;
 }
 
 /** Reads a config after checking it, so that its problems are reported with their lines. */
-function readChecked(path: string, registries: SimulateOptions): string | object {
+function readChecked(path: string, registries: SimulateOptions): object {
   loadConfigFile(path, registries);
   return readConfigFile(path);
 }
@@ -108,7 +108,7 @@ function filesOf(
 }
 
 async function compareAll(
-  configs: Readonly<Record<string, string | object>>,
+  configs: Readonly<Record<string, object>>,
   load: string | LoadDocument,
   options: SimulateOptions,
   conditions: readonly Condition[],
@@ -121,7 +121,7 @@ async function compareAll(
 }
 
 async function searchIn(
-  configs: Readonly<Record<string, string | object>>,
+  configs: Readonly<Record<string, object>>,
   load: string | LoadDocument,
   options: SimulateOptions,
   conditions: readonly Condition[],

@@ -95,7 +95,7 @@ export class RunConfig {
       }
       const files = await import("@workqueue/config-file");
       const config = files.loadConfigFile(path, load); // finds mistakes that a parsed document no longer shows
-      return new RunConfig(parse(files.readConfigFile(path)), pickQueue(config, queue), options, files);
+      return new RunConfig(files.readConfigFile(path), pickQueue(config, queue), options, files);
     } catch (error) {
       throw error instanceof UsageError ? error : new UsageError((error as Error).message, { cause: error });
     }
@@ -118,7 +118,7 @@ export class RunConfig {
    * @throws {Error} If the file can't be read or parsed.
    */
   readDocument(): object {
-    return this.#withOptions(parse(this.#files!.readConfigFile(this.path!)));
+    return this.#withOptions(this.#files!.readConfigFile(this.path!));
   }
 
   /**
@@ -132,7 +132,7 @@ export class RunConfig {
     if (this.path === undefined || this.#files === undefined) return undefined;
     const reload: WorkQueueConfig["reload"] = (source, options) => {
       this.config.reload(source, { dryRun: true }); // finds mistakes that a parsed document no longer shows
-      const document = parse(source);
+      const document: Document = source as object; // the watch parses the file
       const changes = this.config.reload(this.#withOptions(document), options);
       // If the file no longer contains the run's queue, the run keeps its settings.
       if (document.queues?.[this.queueName] !== undefined) this.#document = document;
@@ -197,8 +197,4 @@ function describe({ path, old, new: now, inForce }: ConfigChange, queueName: str
 /** Returns the JSON Pointer to a member, given the names in its path. */
 function pointerTo(...names: string[]): string {
   return names.map((name) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
-}
-
-function parse(source: string | object): Document {
-  return typeof source === "string" ? JSON.parse(source) : source;
 }

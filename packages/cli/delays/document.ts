@@ -23,8 +23,8 @@ interface Sections {
  * @param source The document, as returned by `readConfigFile`.
  * @returns The limiters.
  */
-export function limitersOf(source: string | object): DocumentLimiter[] {
-  const { limiters = {}, queues = {} } = parse(source);
+export function limitersOf(source: object): DocumentLimiter[] {
+  const { limiters = {}, queues = {} }: Sections = source;
   const ofQueues = Object.keys(queues).filter((name) => typeof queues[name]!.limiter !== "string");
   return [
     ...Object.keys(limiters).map((name) => namedLimiter(source, name)),
@@ -33,27 +33,22 @@ export function limitersOf(source: string | object): DocumentLimiter[] {
 }
 
 /** Returns the limiter with the given name. */
-export function namedLimiter(source: string | object, name: string): DocumentLimiter {
+export function namedLimiter(source: object, name: string): DocumentLimiter {
   return {
     title: name,
-    description: describe(parse(source).limiters?.[name], parse(source)),
+    description: describe((source as Sections).limiters?.[name], source),
     pick: (config) => config.limiter(name),
   };
 }
 
 /** Returns the limiter of a queue: a named limiter, the queue's own limiter or the default. */
-export function queueLimiter(source: string | object, name: string): DocumentLimiter {
-  const sections = parse(source);
-  const { limiters = {}, queues = {} } = sections;
+export function queueLimiter(source: object, name: string): DocumentLimiter {
+  const { limiters = {}, queues = {} }: Sections = source;
   return {
     title: Object.hasOwn(limiters, name) ? `${name} (queue)` : name,
-    description: describe(queues[name]?.limiter ?? defaultControllerConfig, sections),
+    description: describe(queues[name]?.limiter ?? defaultControllerConfig, source),
     pick: (config) => config.describe(name).limiter.create(),
   };
-}
-
-function parse(source: string | object): Sections {
-  return typeof source === "string" ? JSON.parse(source) : source;
 }
 
 /** Describes a limiter, given its config or its name in the document. */
