@@ -11,8 +11,7 @@ import { LiveDuration } from "../lib/queue/live_duration.ts";
 import { LiveRetryBudget } from "../lib/queue/retry_budget.ts";
 import { isTokenBucket } from "../lib/tokens/is_token_bucket.ts";
 import type { TokenBucket } from "../lib/tokens/token_bucket.ts";
-import { bucketLimiter } from "../limiters/bucket.ts";
-import { bucketThrottle } from "../throttles/bucket.ts";
+import { isBuiltIn } from "../registry/built_in.ts";
 import { type ThrottleDescription, throttleKind } from "../throttles/definition.ts";
 import type { LimiterDescription } from "../limiters/definition.ts";
 import { Builder, type Building, type MadeParts } from "../registry/build.ts";
@@ -250,7 +249,9 @@ export class Contents implements ConfigContents {
       named: ({ kind, name }) => (kind === throttleKind ? throttles : limiters).get(name)!,
     };
     for (const [name, tree] of this.document.limiters) limiters.set(name, describePart(tree, describing, name));
-    for (const [name, bucket] of this.#buckets) throttles.set(name, new BucketDescription(limiters.get(name)!, bucket));
+    for (const [name, bucket] of this.#buckets) {
+      throttles.set(name, new BucketDescription(limiters.get(name)!, bucket, this.document.bucketThrottle));
+    }
     for (const [name, tree] of this.document.throttles) throttles.set(name, describePart(tree, describing, name));
     return describing;
   }
@@ -275,25 +276,26 @@ function requireBucket(action: string, name: string, limiter: unknown): TokenBuc
 
 /** Describes the bucket of a limiter as a throttle, with the path of the limiter. */
 class BucketDescription implements ThrottleDescription {
-  readonly type: string = bucketThrottle.type;
+  readonly type = "bucket";
   readonly path: string;
   declare readonly name?: string;
   readonly options: ThrottleDescription["options"];
   readonly #bucket: TokenBucket;
+  readonly #definition: DocumentTree["bucketThrottle"];
 
   /** The options are those of the document, or of the bucket if its definition is third-party. */
-  constructor(limiter: LimiterDescription, bucket: TokenBucket) {
+  constructor(limiter: LimiterDescription, bucket: TokenBucket, definition: DocumentTree["bucketThrottle"]) {
     const { path, name, options } = limiter;
     this.path = path;
     Object.assign(this, withoutAbsent({ name }));
-    this.options = (limiter.definition() as unknown) === bucketLimiter
-      ? options
-      : { rate: bucket.rate, burst: bucket.burst };
+    this.options = isBuiltIn(limiter.definition()) ? options : { rate: bucket.rate, burst: bucket.burst };
     this.#bucket = bucket;
+    this.#definition = definition;
   }
 
   definition(): ReturnType<ThrottleDescription["definition"]> {
-    return bucketThrottle as ReturnType<ThrottleDescription["definition"]>;
+    if (this.#definition !== undefined) return this.#definition;
+    throw argumentError("describe throttle", 'the registry of throttles has no type "bucket"');
   }
 
   create(): Throttle {

@@ -6,16 +6,14 @@ import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { Throttle } from "../lib/contracts/throttle.ts";
 import { disciplineKind } from "../disciplines/definition.ts";
 import type { DisciplineRegistry } from "../disciplines/discipline_registry.ts";
-import { disciplines as defaultDisciplines } from "../disciplines/disciplines.ts";
 import { defaultControllerConfig } from "../limiters/defaults.ts";
 import { limiterKind } from "../limiters/definition.ts";
 import type { LimiterRegistry } from "../limiters/limiter_registry.ts";
-import { builtInLimiters, limiters as defaultLimiters } from "../limiters/limiters.ts";
 import { throttleKind } from "../throttles/definition.ts";
 import type { ThrottleRegistry } from "../throttles/throttle_registry.ts";
-import { throttles as defaultThrottles } from "../throttles/throttles.ts";
-import type { PartKind } from "../registry/definition.ts";
-import { ConfigReader, MAX_COUNT } from "../registry/reader.ts";
+import type { PartDefinition, PartKind } from "../registry/definition.ts";
+import { missingOption } from "../registry/plain_values.ts";
+import { ConfigReader, MAX_COUNT, type PartSource } from "../registry/reader.ts";
 import { isName, nodesOf, type OptionsTree, type PartTree } from "../registry/tree.ts";
 import { buildOrder, type Reference } from "./build_order.ts";
 import { queueOptions } from "./queue_options.ts";
@@ -28,6 +26,8 @@ export interface DocumentTree {
   readonly limiters: ReadonlyMap<string, PartTree<RateLimiter>>;
   /** Names of the limiters that are buckets, which queues can use as throttles. */
   readonly bucketNames: readonly string[];
+  /** Definition of throttles that are buckets, if the document may use it. */
+  readonly bucketThrottle: PartDefinition<string, Throttle> | undefined;
   /** Names of the throttles, in the order of the document. */
   readonly throttleNames: readonly string[];
   /** Throttles by name. Each throttle comes after all throttles to which it refers. */
@@ -39,11 +39,20 @@ export interface DocumentTree {
   readonly queues: ReadonlyMap<string, OptionsTree>;
 }
 
-/** Registries used to read a document. */
+/** Registries that code may pass, one for each kind of part. */
 export interface Registries {
   readonly limiters: LimiterRegistry;
   readonly disciplines: DisciplineRegistry;
   readonly throttles: ThrottleRegistry;
+}
+
+/** Definitions used to read a document: those of the registries, and those of the default limiter. */
+export interface Definitions {
+  readonly limiters: PartSource<RateLimiter>["definitions"];
+  readonly disciplines: PartSource["definitions"];
+  readonly throttles: PartSource<Throttle>["definitions"];
+  /** Definitions of the limiter of a queue that has none in the document: see `defaultControllerConfig`. */
+  readonly presetLimiter: PartSource<RateLimiter>["definitions"];
 }
 
 /**
@@ -51,15 +60,15 @@ export interface Registries {
  *
  * @throws {ConfigError} If the document is invalid. The error lists every problem.
  */
-export function readDocument(action: string, source: unknown, registries: Registries): DocumentTree {
+export function readDocument(action: string, source: unknown, definitions: Definitions): DocumentTree {
   const names = new Set<string>();
   const bucketNames = new Set<string>();
   const throttleNames = new Set<string>();
   const reader = new ConfigReader(
     action,
-    { kind: limiterKind, definitions: registries.limiters, names },
-    { kind: disciplineKind, definitions: registries.disciplines },
-    { kind: throttleKind, definitions: registries.throttles, names: throttleNames },
+    { kind: limiterKind, definitions: definitions.limiters, names },
+    { kind: disciplineKind, definitions: definitions.disciplines },
+    { kind: throttleKind, definitions: definitions.throttles, names: throttleNames },
   );
   const document = typeof source === "string" ? parse(source, reader) : source;
   const sections = readSections(document, reader);
@@ -81,12 +90,15 @@ export function readDocument(action: string, source: unknown, registries: Regist
   const throttles = readNamed(throttleKind, sections.throttles, throttlePath, reader);
   const throttleOrder = checkReferences(throttleKind, throttleNames, throttles, throttlePath, reader);
   const queues = new Map<string, OptionsTree>();
-  for (const [name, value] of sections.queues) queues.set(name, readQueue(name, value, reader));
+  for (const [name, value] of sections.queues) {
+    queues.set(name, readQueue(name, value, reader, definitions.presetLimiter));
+  }
   reader.throwIssues();
   return {
     limiterNames: [...names],
     limiters: new Map(order.map((name) => [name, limiters.get(name)!])),
     bucketNames: [...bucketNames],
+    bucketThrottle: definitions.throttles.get("bucket"),
     throttleNames: [...sections.throttles.keys()],
     throttles: new Map(throttleOrder.flatMap((name) => throttles.has(name) ? [[name, throttles.get(name)!]] : [])),
     queues,
@@ -94,27 +106,27 @@ export function readDocument(action: string, source: unknown, registries: Regist
 }
 
 /**
- * Returns the registries given as options. If a registry is omitted, returns the default registry in its place. A
- * registry may be from another copy of this package.
+ * Returns the registries given as options, and the presets in place of those that are omitted. A registry may be from
+ * another copy of this package.
  */
-export function registriesOf(
+export function registriesOf<Presets extends { readonly [K in keyof Registries]: unknown }>(
   action: string,
   options: { [K in keyof Registries]?: Registries[K] | undefined },
-): Registries {
-  return {
-    limiters: registryOf(action, options, "limiters", defaultLimiters),
-    disciplines: registryOf(action, options, "disciplines", defaultDisciplines),
-    throttles: registryOf(action, options, "throttles", defaultThrottles),
+  presets: Presets,
+): { [K in keyof Registries]: Registries[K] | Presets[K] } {
+  const registryOf = <K extends keyof Registries>(option: K): Registries[K] | Presets[K] => {
+    const registry = own(options, option);
+    if (registry === undefined) return presets[option];
+    if (!hasMethods(registry, "get", "types", "jsonSchema")) {
+      throw invalidArgument(action, option, `must be a registry of ${option}`, registry);
+    }
+    return registry as Registries[K];
   };
-}
-
-function registryOf<R>(action: string, options: object, option: keyof Registries, preset: R): R {
-  const registry = own(options, option);
-  if (registry === undefined) return preset;
-  if (!hasMethods(registry, "get", "types", "jsonSchema")) {
-    throw invalidArgument(action, option, `must be a registry of ${option}`, registry);
-  }
-  return registry as R;
+  return {
+    limiters: registryOf("limiters"),
+    disciplines: registryOf("disciplines"),
+    throttles: registryOf("throttles"),
+  };
 }
 
 /** Returns the JSON Pointer to the limiter with the given name. */
@@ -206,7 +218,12 @@ function readNamed<Part>(
   return parts;
 }
 
-function readQueue(name: string, value: unknown, reader: ConfigReader): OptionsTree {
+function readQueue(
+  name: string,
+  value: unknown,
+  reader: ConfigReader,
+  presetLimiter: Definitions["presetLimiter"],
+): OptionsTree {
   const path = queuePath(name);
   if (!isPlainObject(value)) {
     reader.fail(path, brokenRule(name, "must be an object", value));
@@ -214,16 +231,28 @@ function readQueue(name: string, value: unknown, reader: ConfigReader): OptionsT
   }
   const { plain, parts, templates } = reader.readOptions(queueOptions, value, path);
   if (Object.hasOwn(parts, "limiter")) return { plain, parts, templates };
-  return { plain, parts: { ...parts, limiter: defaultLimiter(`${path}/limiter`) }, templates };
+  if (own(value, "limiter") !== undefined) return { plain, parts, templates }; // it is invalid
+  const limiter = defaultLimiter(`${path}/limiter`, reader, presetLimiter);
+  return { plain, parts: { ...parts, ...(limiter && { limiter }) }, templates };
 }
 
 /**
  * Returns the default controller limiter, for a queue that has no limiter in the document. `path` is the JSON Pointer
  * at which a limiter would be.
  */
-function defaultLimiter(path: string): PartTree {
-  const reader = new ConfigReader("read default limiter", { kind: limiterKind, definitions: builtInLimiters() });
-  return reader.readPart(limiterKind, "limiter", defaultControllerConfig, path)!;
+function defaultLimiter(
+  path: string,
+  reader: ConfigReader,
+  definitions: Definitions["presetLimiter"],
+): PartTree | undefined {
+  const preset = new ConfigReader("read default limiter", { kind: limiterKind, definitions });
+  const limiter = preset.readPart(limiterKind, "limiter", defaultControllerConfig, path);
+  if (preset.issues.length === 0) return limiter;
+  reader.fail(
+    path,
+    missingOption("limiter", "the default limiter needs the types 'max-of', 'exponential' and 'bucket'"),
+  );
+  return undefined;
 }
 
 /**

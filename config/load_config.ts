@@ -4,55 +4,13 @@
  * @module
  */
 
-import { requireOptions } from "../lib/base/arguments.ts";
-import type { Clock } from "../lib/base/clock.ts";
-import type { Random } from "../lib/base/random.ts";
-import type { MetricsProvider } from "../lib/contracts/metrics.ts";
-import type { DisciplineRegistry } from "../disciplines/discipline_registry.ts";
-import type { LimiterRegistry } from "../limiters/limiter_registry.ts";
-import { requireContext } from "../registry/definition.ts";
-import type { ThrottleRegistry } from "../throttles/throttle_registry.ts";
+import { builtInLimiters } from "../limiters/limiters.ts";
+import { defaultRegistries } from "./default_registries.ts";
 import { registriesOf } from "./document.ts";
-import { LoadedConfig } from "./loaded_config.ts";
+import { load, type LoadConfigOptions, requireLoadOptions } from "./load_config_with.ts";
 import type { WorkQueueConfig } from "./work_queue_config.ts";
 
-/** Options of {@linkcode loadConfig}. */
-export interface LoadConfigOptions {
-  /**
-   * Registry of the limiter types that the document may use.
-   *
-   * @default {limiters}
-   */
-  limiters?: LimiterRegistry | undefined;
-  /**
-   * Registry of the discipline types that the document may use.
-   *
-   * @default {disciplines}
-   */
-  disciplines?: DisciplineRegistry | undefined;
-  /**
-   * Registry of the throttle types that the document may use.
-   *
-   * @default {throttles}
-   */
-  throttles?: ThrottleRegistry | undefined;
-  /**
-   * Clock of the limiters and queues.
-   *
-   * @default {systemClock}
-   */
-  clock?: Clock | undefined;
-  /**
-   * Returns random numbers from 0 to 1. Limiters call this function.
-   *
-   * @default {Math.random}
-   */
-  random?: Random | undefined;
-  /** Receives the metrics of the queues. By default, the queues have no metrics. */
-  metrics?: MetricsProvider | undefined;
-}
-
-const ACTION = "load config";
+export type { LoadConfigOptions } from "./load_config_with.ts";
 
 /**
  * Loads a config document: an object with the optional members `limiters`, `throttles` and `queues`. They are objects
@@ -89,9 +47,7 @@ const ACTION = "load config";
  * @throws {TypeError} If an option is unknown or has the wrong type.
  */
 export function loadConfig(source: string | object, options: LoadConfigOptions = {}): WorkQueueConfig {
-  requireOptions(ACTION, options, ["limiters", "disciplines", "throttles", "clock", "random", "metrics"]);
-  const { clock, random, metrics } = options;
-  requireContext(ACTION, { clock, random });
-  const registries = registriesOf(ACTION, options);
-  return new LoadedConfig(source, { registries, context: { clock, random }, queueOptions: { clock, metrics } });
+  requireLoadOptions(options);
+  const registries = registriesOf("load config", options, defaultRegistries());
+  return load(source, options, { ...registries, presetLimiter: builtInLimiters() });
 }

@@ -12,15 +12,13 @@ import { createRateLimitingQueue } from "../lib/queue/rate_limiting_queue.ts";
 import { together } from "../lib/tokens/bucket_changes.ts";
 import type { Throttle } from "../lib/contracts/throttle.ts";
 import type { TokenBucket } from "../lib/tokens/token_bucket.ts";
-import { builtInLimiters } from "../limiters/limiters.ts";
 import type { Building } from "../registry/build.ts";
 import { type BuildContext, partContextOf } from "../registry/definition.ts";
-import type { NameNode, OptionsTree, PartNode } from "../registry/tree.ts";
+import type { NameNode, OptionsTree } from "../registry/tree.ts";
 import { throttleKind } from "../throttles/definition.ts";
-import { builtInThrottles } from "../throttles/throttles.ts";
 import { changesOf } from "./changes.ts";
 import { Contents } from "./contents.ts";
-import { limiterPath, readDocument, type Registries } from "./document.ts";
+import { type Definitions, limiterPath, readDocument } from "./document.ts";
 import { Places } from "./places.ts";
 import { runFollowing } from "./pools.ts";
 import type {
@@ -33,7 +31,7 @@ import type {
 
 /** Settings that stay the same when the document is replaced. */
 export interface Surroundings {
-  readonly registries: Registries;
+  readonly definitions: Definitions;
   /** Clock and source of random numbers for limiters. */
   readonly context: BuildContext;
   /** Queue options that a document can't supply. */
@@ -61,7 +59,7 @@ export class LoadedConfig implements WorkQueueConfig {
     const places = this.#places;
     const named = (node: NameNode) =>
       node.kind === throttleKind ? this.#contents.namedThrottle(node) : places.get(limiterPath(node.name));
-    this.#building = { context: partContextOf(surroundings.context), named, mayRefuse };
+    this.#building = { context: partContextOf(surroundings.context), named };
     this.#contents = this.#read("load config", source);
   }
 
@@ -175,16 +173,9 @@ export class LoadedConfig implements WorkQueueConfig {
   }
 
   #read(action: string, source: string | object, before?: Contents): Contents {
-    const document = readDocument(action, source, this.#surroundings.registries);
+    const document = readDocument(action, source, this.#surroundings.definitions);
     return new Contents(document, { ...this.#building, action }, this.#places, before);
   }
-}
-
-/** Reports whether the `update` of a definition may throw. The `update` of a built-in definition never throws. */
-function mayRefuse(definition: PartNode["definition"]): boolean {
-  const { type } = definition;
-  const builtIns: readonly unknown[] = [builtInLimiters().get(type), builtInThrottles().get(type)];
-  return !builtIns.includes(definition);
 }
 
 function requireStep(step: unknown): () => void {

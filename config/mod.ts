@@ -39,6 +39,7 @@ export type { ThrottleRegistry } from "../throttles/throttle_registry.ts";
 export type * from "../registry/part_config.ts";
 export { Registry } from "../registry/registry.ts";
 export { loadConfig, type LoadConfigOptions } from "./load_config.ts";
+export { loadConfigWith } from "./load_config_with.ts";
 export type * from "./work_queue_config.ts";
 export { queueOptions } from "./queue_options.ts";
 export { configSchema, type ConfigSchemaOptions } from "./schema.ts";

@@ -6,6 +6,7 @@ import type { LimiterRegistry } from "../limiters/limiter_registry.ts";
 import { optionsSchema } from "../registry/schema.ts";
 import { throttleKind } from "../throttles/definition.ts";
 import type { ThrottleRegistry } from "../throttles/throttle_registry.ts";
+import { defaultRegistries } from "./default_registries.ts";
 import { FORBIDDEN_NAMES, registriesOf } from "./document.ts";
 import { queueOptions } from "./queue_options.ts";
 
@@ -49,7 +50,7 @@ export interface ConfigSchemaOptions {
  */
 export function configSchema(options: ConfigSchemaOptions = {}): Record<string, unknown> {
   requireOptions("describe config", options, ["limiters", "disciplines", "throttles"]);
-  const { limiters, disciplines, throttles } = registriesOf("describe config", options);
+  const { limiters, disciplines, throttles } = registriesOf("describe config", options, defaultRegistries());
   const { $schema, $defs } = limiters.jsonSchema();
   const byName = (schema: object, description: string) => ({
     type: "object",

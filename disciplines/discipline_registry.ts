@@ -2,7 +2,7 @@ import type { QueueDiscipline } from "../lib/contracts/discipline.ts";
 import type { BuildContext, PartKind } from "../registry/definition.ts";
 import type { CustomConfig } from "../registry/part_config.ts";
 import { Registry } from "../registry/registry.ts";
-import { type DisciplineDescription, disciplineKind } from "./definition.ts";
+import { type DisciplineDefinition, type DisciplineDescription, disciplineKind } from "./definition.ts";
 import type { CheckedDisciplineConfig, DisciplineConfig } from "./discipline_config.ts";
 
 /**
@@ -85,4 +85,26 @@ export class DisciplineRegistry extends Registry<"discipline", QueueDiscipline<u
   override describe(config: unknown, context?: BuildContext): DisciplineDescription {
     return super.describe(config, context);
   }
+}
+
+/**
+ * Creates a registry of some discipline types, in place of {@linkcode disciplines}, which has all built-in types. A
+ * bundle then has only these types: see {@linkcode loadConfigWith}.
+ *
+ * @example Usage
+ * ```ts
+ * import { disciplineRegistry, fair } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(disciplineRegistry(fair).types(), ["fair"]);
+ * ```
+ *
+ * @param definitions The definitions of the types, such as `fair`.
+ * @returns A new registry of these types.
+ * @throws {TypeError} If two definitions have the same type, or a definition is invalid.
+ */
+export function disciplineRegistry(...definitions: readonly DisciplineDefinition[]): DisciplineRegistry {
+  const registry = new DisciplineRegistry();
+  for (const definition of definitions) registry.register(definition);
+  return registry;
 }

@@ -68,7 +68,7 @@ export const fairOptions = {
 } as const satisfies DisciplineFields;
 
 /** Definition of `{ "type": "fair" }`. */
-export const fairDiscipline: DisciplineDefinition<"fair", typeof fairOptions> = {
+export const fair: DisciplineDefinition<"fair", typeof fairOptions> = {
   type: "fair",
   description: "Lets groups of items take turns, by weight.",
   options: fairOptions,
@@ -153,7 +153,7 @@ export type FairOptions<T> =
 export function createFairDiscipline<T = unknown>(options: FairOptions<T>): QueueDiscipline<T> {
   return createGroupedInCode(
     "discipline",
-    fairDiscipline,
+    fair,
     {
       string: stringKind,
       weights: weightsKind,

@@ -25,7 +25,7 @@ export { ConfigError, type ConfigIssue } from "../lib/base/errors.ts";
 export * from "./built_ins.ts";
 export { defineDiscipline } from "./definition.ts";
 export type * from "./discipline_config.ts";
-export { DisciplineRegistry } from "./discipline_registry.ts";
+export { DisciplineRegistry, disciplineRegistry } from "./discipline_registry.ts";
 export { disciplines } from "./disciplines.ts";
 export type * from "./types.ts";
 export type * from "../registry/part_config.ts";

@@ -57,7 +57,7 @@ export const priorityOptions = {
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "priority" }`. */
-export const priorityDiscipline: DisciplineDefinition<"priority", typeof priorityOptions> = {
+export const priority: DisciplineDefinition<"priority", typeof priorityOptions> = {
   type: "priority",
   description: "Gives items of a higher priority a head start.",
   options: priorityOptions,
@@ -110,7 +110,7 @@ export function createPriorityDiscipline<T = unknown>(
   options: OptionsInCode<typeof priorityOptions> = {},
 ): QueueDiscipline<T> {
   return createDiscipline(
-    priorityDiscipline,
+    priority,
     { number: numberKind, duration: durationKind },
     options,
   ) as QueueDiscipline<T>;

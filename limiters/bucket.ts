@@ -22,9 +22,9 @@ import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { setRateAndBurst } from "../lib/tokens/bucket_changes.ts";
 import { TokenBucket } from "../lib/tokens/token_bucket.ts";
 import { levelOf } from "../lib/tokens/token_level.ts";
+import { builtIn } from "../registry/built_in.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { integerKind, numberKind } from "../registry/option_kinds.ts";
-import { builtIn } from "./built_in.ts";
 import { TokenLimiter } from "./bucket_limiter.ts";
 import { createLimiter, type LimiterDefinition } from "./definition.ts";
 
@@ -44,7 +44,7 @@ export const bucketOptions = {
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "bucket" }`. */
-export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = {
+export const bucket: LimiterDefinition<"bucket", typeof bucketOptions> = {
   type: "bucket",
   description: "Uses a token bucket to limit the rate of retries across all items. " +
     "A change affects only the delays of later failures. To slow all attempts at once, use a queue's 'throttle'.",
@@ -53,7 +53,7 @@ export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = 
     1,
     ({ rate, burst }, { clock }) => new TokenBucketLimiter(new TokenBucket(rate, burst, { clock })),
   ),
-  update: (limiter: TokenBucketLimiter, { rate, burst }) => limiter.change(rate, burst),
+  update: /* @__PURE__ */ builtIn(1, (limiter: TokenBucketLimiter, { rate, burst }) => limiter.change(rate, burst)),
 };
 
 /**
@@ -84,7 +84,7 @@ export const bucketLimiter: LimiterDefinition<"bucket", typeof bucketOptions> = 
 export function createBucketLimiter<T = unknown>(
   options: OptionsInput<typeof bucketOptions> & { clock?: Clock | undefined },
 ): BucketLimiter<T> {
-  return createLimiter(bucketLimiter, { number: numberKind, integer: integerKind }, options, {
+  return createLimiter(bucket, { number: numberKind, integer: integerKind }, options, {
     clock: A_CLOCK,
   }) as BucketLimiter;
 }

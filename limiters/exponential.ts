@@ -15,9 +15,9 @@
 import type { Clock } from "../lib/base/clock.ts";
 import type { Duration } from "../lib/base/duration.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { builtIn } from "../registry/built_in.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { durationKind } from "../registry/option_kinds.ts";
-import { builtIn } from "./built_in.ts";
 import { createCounting } from "./counting_in_code.ts";
 import type { LimiterDefinition } from "./definition.ts";
 import { doublingDelay, FailureLimiter } from "./failures.ts";
@@ -31,7 +31,7 @@ export const exponentialOptions = {
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "exponential" }`. */
-export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponentialOptions> = {
+export const exponential: LimiterDefinition<"exponential", typeof exponentialOptions> = {
   type: "exponential",
   description: "Doubles the delay of an item with each failure.",
   options: exponentialOptions,
@@ -43,7 +43,10 @@ export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponen
     1,
     ({ baseDelay, maxDelay }) => new FailureLimiter(doublingDelay(baseDelay, maxDelay)),
   ),
-  update: (limiter: FailureLimiter, { baseDelay, maxDelay }) => limiter.change(doublingDelay(baseDelay, maxDelay)),
+  update: /* @__PURE__ */ builtIn(
+    1,
+    (limiter: FailureLimiter, { baseDelay, maxDelay }) => limiter.change(doublingDelay(baseDelay, maxDelay)),
+  ),
 };
 
 /**
@@ -76,5 +79,5 @@ export const exponentialLimiter: LimiterDefinition<"exponential", typeof exponen
 export function createExponentialLimiter<T = unknown>(
   options: OptionsInput<typeof exponentialOptions> & { forgetAfter?: Duration | undefined; clock?: Clock | undefined },
 ): RateLimiter<T> {
-  return createCounting(exponentialLimiter, { duration: durationKind }, options);
+  return createCounting(exponential, { duration: durationKind }, options);
 }

@@ -15,9 +15,9 @@
 import type { Clock } from "../lib/base/clock.ts";
 import type { Duration } from "../lib/base/duration.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { builtIn } from "../registry/built_in.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { durationKind, integerKind } from "../registry/option_kinds.ts";
-import { builtIn } from "./built_in.ts";
 import { createCounting } from "./counting_in_code.ts";
 import type { LimiterDefinition } from "./definition.ts";
 import { type DelayAfter, FailureLimiter } from "./failures.ts";
@@ -32,12 +32,12 @@ export const fastSlowOptions = {
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "fast-slow" }`. */
-export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOptions> = {
+export const fastSlow: LimiterDefinition<"fast-slow", typeof fastSlowOptions> = {
   type: "fast-slow",
   description: "Retries an item quickly a few times, then slowly.",
   options: fastSlowOptions,
   create: /* @__PURE__ */ builtIn(1, (delays) => new FailureLimiter(fastThenSlow(delays))),
-  update: (limiter: FailureLimiter, delays) => limiter.change(fastThenSlow(delays)),
+  update: /* @__PURE__ */ builtIn(1, (limiter: FailureLimiter, delays) => limiter.change(fastThenSlow(delays))),
 };
 
 /**
@@ -66,7 +66,7 @@ export const fastSlowLimiter: LimiterDefinition<"fast-slow", typeof fastSlowOpti
 export function createFastSlowLimiter<T = unknown>(
   options: OptionsInput<typeof fastSlowOptions> & { forgetAfter?: Duration | undefined; clock?: Clock | undefined },
 ): RateLimiter<T> {
-  return createCounting(fastSlowLimiter, { duration: durationKind, integer: integerKind }, options);
+  return createCounting(fastSlow, { duration: durationKind, integer: integerKind }, options);
 }
 
 /** Returns the function that computes the delay after a number of failures. */

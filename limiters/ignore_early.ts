@@ -23,9 +23,9 @@ import type { Duration } from "../lib/base/duration.ts";
 import { invalidArgument } from "../lib/base/errors.ts";
 import type { FailedAttempt, FailedStart, RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import { Pruner } from "../lib/structures/pruner.ts";
+import { builtIn } from "../registry/built_in.ts";
 import type { Field } from "../registry/fields.ts";
 import { onePart } from "../registry/options_in_code.ts";
-import { builtIn } from "./built_in.ts";
 import { createForgetting } from "./counting_in_code.ts";
 import { type LimiterDefinition, type LimiterFields, limiterKind } from "./definition.ts";
 import { nextOf, tellForgotten } from "./next.ts";
@@ -48,12 +48,12 @@ const forgetAfterField = {
 } as const satisfies Field;
 
 /** Definition of `{ "type": "ignore-early" }`. */
-export const ignoreEarlyLimiter: LimiterDefinition<"ignore-early", typeof ignoreEarlyOptions> = {
+export const ignoreEarly: LimiterDefinition<"ignore-early", typeof ignoreEarlyOptions> = {
   type: "ignore-early",
   description: "Does not count failures of attempts that began before the retry was due.",
   options: ignoreEarlyOptions,
   create: /* @__PURE__ */ builtIn(1, ({ limiter }, { clock }) => new IgnoreEarlyLimiter(limiter, clock)),
-  update: (part: IgnoreEarlyLimiter, { limiter }) => part.change(limiter),
+  update: /* @__PURE__ */ builtIn(1, (part: IgnoreEarlyLimiter, { limiter }) => part.change(limiter)),
 };
 
 /**
@@ -98,7 +98,7 @@ export function createIgnoreEarlyLimiter<T = unknown>(
   options: { forgetAfter?: Duration | undefined; clock?: Clock | undefined } = {},
 ): RateLimiter<T> {
   return createForgetting(
-    ignoreEarlyLimiter,
+    ignoreEarly,
     { limiter: onePart(limiterKind) },
     { ...options, limiter },
     forgetAfterField,

@@ -21,9 +21,9 @@ import { A_FUNCTION, requireOptions } from "../lib/base/arguments.ts";
 import { limiterError } from "../lib/base/errors.ts";
 import type { Random } from "../lib/base/random.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { builtIn } from "../registry/built_in.ts";
 import { numberKind } from "../registry/option_kinds.ts";
 import { onePart } from "../registry/options_in_code.ts";
-import { builtIn } from "./built_in.ts";
 import { createLimiter, type LimiterDefinition, type LimiterFields, limiterKind } from "./definition.ts";
 import { WrappingLimiter } from "./wrapping_limiter.ts";
 
@@ -45,7 +45,7 @@ export const jitterOptions = {
 } as const satisfies LimiterFields;
 
 /** Definition of `{ "type": "jitter" }`. */
-export const jitterLimiter: LimiterDefinition<"jitter", typeof jitterOptions> = {
+export const jitter: LimiterDefinition<"jitter", typeof jitterOptions> = {
   type: "jitter",
   description: "Subtracts a random fraction from each delay of another limiter.",
   options: jitterOptions,
@@ -53,7 +53,7 @@ export const jitterLimiter: LimiterDefinition<"jitter", typeof jitterOptions> = 
     1,
     ({ limiter, spread }, { random }) => new JitterLimiter(limiter, spread, random),
   ),
-  update: (part: JitterLimiter, { limiter, spread }) => part.change(limiter, spread),
+  update: /* @__PURE__ */ builtIn(1, (part: JitterLimiter, { limiter, spread }) => part.change(limiter, spread)),
 };
 
 /**
@@ -90,7 +90,7 @@ export function createJitterLimiter<T = unknown>(
 ): RateLimiter<T> {
   requireOptions("create jitter limiter", options, ["spread", "random"]);
   return createLimiter(
-    jitterLimiter,
+    jitter,
     { limiter: onePart(limiterKind), number: numberKind },
     { ...options, limiter },
     { random: A_FUNCTION },

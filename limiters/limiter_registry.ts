@@ -2,7 +2,7 @@ import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
 import type { BuildContext, PartKind } from "../registry/definition.ts";
 import type { CustomConfig } from "../registry/part_config.ts";
 import { Registry } from "../registry/registry.ts";
-import { type LimiterDescription, limiterKind } from "./definition.ts";
+import { type LimiterDefinition, type LimiterDescription, limiterKind } from "./definition.ts";
 import type { CheckedConfig, LimiterConfig } from "./limiter_config.ts";
 
 /**
@@ -98,4 +98,26 @@ export class LimiterRegistry extends Registry<"limiter", RateLimiter> {
   override describe(config: unknown, context?: BuildContext): LimiterDescription {
     return super.describe(config, context);
   }
+}
+
+/**
+ * Creates a registry of some limiter types, in place of {@linkcode limiters}, which has all built-in types. A bundle
+ * then has only these types: see {@linkcode loadConfigWith}.
+ *
+ * @example Usage
+ * ```ts
+ * import { bucket, exponential, limiterRegistry } from "@workqueue/core";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(limiterRegistry(exponential, bucket).types(), ["exponential", "bucket"]);
+ * ```
+ *
+ * @param definitions The definitions of the types, such as `exponential`.
+ * @returns A new registry of these types.
+ * @throws {TypeError} If two definitions have the same type, or a definition is invalid.
+ */
+export function limiterRegistry(...definitions: readonly LimiterDefinition[]): LimiterRegistry {
+  const registry = new LimiterRegistry();
+  for (const definition of definitions) registry.register(definition);
+  return registry;
 }

@@ -19,8 +19,8 @@
  */
 
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { builtIn } from "../registry/built_in.ts";
 import { partList } from "../registry/options_in_code.ts";
-import { builtIn } from "./built_in.ts";
 import { createLimiter, type LimiterDefinition, type LimiterFields, limiterKind } from "./definition.ts";
 import { MaxOfLimiter } from "./max_of_limiter.ts";
 
@@ -37,12 +37,12 @@ export const maxOfOptions = {
 } as const satisfies LimiterFields;
 
 /** Definition of `{ "type": "max-of" }`. */
-export const maxOfLimiter: LimiterDefinition<"max-of", typeof maxOfOptions> = {
+export const maxOf: LimiterDefinition<"max-of", typeof maxOfOptions> = {
   type: "max-of",
   description: "Asks several limiters and uses the longest delay.",
   options: maxOfOptions,
   create: /* @__PURE__ */ builtIn(1, ({ limiters }) => new MaxOfLimiter(limiters)),
-  update: (limiter: MaxOfLimiter, { limiters }) => limiter.change(limiters),
+  update: /* @__PURE__ */ builtIn(1, (limiter: MaxOfLimiter, { limiters }) => limiter.change(limiters)),
 };
 
 /**
@@ -69,5 +69,5 @@ export const maxOfLimiter: LimiterDefinition<"max-of", typeof maxOfOptions> = {
  * @throws {TypeError} If there is no limiter, or an argument is not a rate limiter.
  */
 export function createMaxOfLimiter<T = unknown>(...limiters: RateLimiter<T>[]): RateLimiter<T> {
-  return createLimiter(maxOfLimiter, { limiters: partList(limiterKind) }, { limiters });
+  return createLimiter(maxOf, { limiters: partList(limiterKind) }, { limiters });
 }

@@ -18,9 +18,9 @@
 
 import type { Duration } from "../lib/base/duration.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { builtIn } from "../registry/built_in.ts";
 import { durationKind } from "../registry/option_kinds.ts";
 import { onePart } from "../registry/options_in_code.ts";
-import { builtIn } from "./built_in.ts";
 import { createLimiter, type LimiterDefinition, type LimiterFields, limiterKind } from "./definition.ts";
 import { WrappingLimiter } from "./wrapping_limiter.ts";
 
@@ -33,12 +33,12 @@ export const maxWaitOptions = {
 } as const satisfies LimiterFields;
 
 /** Definition of `{ "type": "max-wait" }`. */
-export const maxWaitLimiter: LimiterDefinition<"max-wait", typeof maxWaitOptions> = {
+export const maxWait: LimiterDefinition<"max-wait", typeof maxWaitOptions> = {
   type: "max-wait",
   description: "Caps the delays of another limiter at a maximum.",
   options: maxWaitOptions,
   create: /* @__PURE__ */ builtIn(1, ({ limiter, maxDelay }) => new MaxWaitLimiter(limiter, maxDelay)),
-  update: (part: MaxWaitLimiter, { limiter, maxDelay }) => part.change(limiter, maxDelay),
+  update: /* @__PURE__ */ builtIn(1, (part: MaxWaitLimiter, { limiter, maxDelay }) => part.change(limiter, maxDelay)),
 };
 
 /**
@@ -64,7 +64,7 @@ export const maxWaitLimiter: LimiterDefinition<"max-wait", typeof maxWaitOptions
  * @throws {TypeError} If `limiter` is not a rate limiter, or `maxDelay` is not a duration.
  */
 export function createMaxWaitLimiter<T = unknown>(limiter: RateLimiter<T>, maxDelay: Duration): RateLimiter<T> {
-  return createLimiter(maxWaitLimiter, { limiter: onePart(limiterKind), duration: durationKind }, {
+  return createLimiter(maxWait, { limiter: onePart(limiterKind), duration: durationKind }, {
     limiter,
     maxDelay,
   });

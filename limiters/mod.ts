@@ -25,7 +25,7 @@ export * from "./built_ins.ts";
 export { createDefaultControllerLimiter, createDefaultItemLimiter, defaultControllerConfig } from "./defaults.ts";
 export { defineLimiter } from "./definition.ts";
 export type * from "./limiter_config.ts";
-export { LimiterRegistry } from "./limiter_registry.ts";
+export { LimiterRegistry, limiterRegistry } from "./limiter_registry.ts";
 export { limiters } from "./limiters.ts";
 export type * from "./types.ts";
 export type * from "../registry/part_config.ts";

@@ -23,11 +23,11 @@ import type { Clock } from "../lib/base/clock.ts";
 import { ChurnMap } from "../lib/base/churn_map.ts";
 import { inSlices } from "../lib/structures/in_slices.ts";
 import { Pruner } from "../lib/structures/pruner.ts";
+import { builtIn } from "../registry/built_in.ts";
 import type { Template } from "../registry/fields.ts";
 import { createGroupedInCode, groupBySeparator, type GroupOf } from "../registry/grouping.ts";
 import { stringKind } from "../registry/option_kinds.ts";
 import { partTemplate } from "../registry/options_in_code.ts";
-import { builtIn } from "./built_in.ts";
 import { type LimiterDefinition, type LimiterFields, limiterKind } from "./definition.ts";
 import { nextOf, tellForgotten } from "./next.ts";
 
@@ -61,7 +61,7 @@ export const perGroupOptions = {
 } as const satisfies LimiterFields;
 
 /** Definition of `{ "type": "per-group" }`. */
-export const perGroupLimiter: LimiterDefinition<"per-group", typeof perGroupOptions> = {
+export const perGroup: LimiterDefinition<"per-group", typeof perGroupOptions> = {
   type: "per-group",
   description: "Gives each group its own limiter.",
   options: perGroupOptions,
@@ -69,7 +69,10 @@ export const perGroupLimiter: LimiterDefinition<"per-group", typeof perGroupOpti
     1,
     ({ separator, limiter }, { clock }) => new LimiterOfGroups(groupBySeparator(separator), limiter, clock),
   ),
-  update: (part: LimiterOfGroups, { separator, limiter }) => part.change(groupBySeparator(separator), limiter),
+  update: /* @__PURE__ */ builtIn(
+    1,
+    (part: LimiterOfGroups, { separator, limiter }) => part.change(groupBySeparator(separator), limiter),
+  ),
 };
 
 /**
@@ -124,7 +127,7 @@ export function createPerGroupLimiter<T = unknown, L extends RateLimiter<T> = Ra
 ): PerGroupLimiter<T, L> {
   return createGroupedInCode(
     "limiter",
-    perGroupLimiter,
+    perGroup,
     { string: stringKind, limiter: partTemplate(limiterKind) },
     options,
     (groupOf, { limiter }, { clock }) => new LimiterOfGroups(groupOf, limiter, clock),

@@ -15,9 +15,9 @@
 import type { Clock } from "../lib/base/clock.ts";
 import type { Duration } from "../lib/base/duration.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { builtIn } from "../registry/built_in.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { durationsKind } from "../registry/option_kinds.ts";
-import { builtIn } from "./built_in.ts";
 import { createCounting } from "./counting_in_code.ts";
 import type { LimiterDefinition } from "./definition.ts";
 import { type DelayAfter, FailureLimiter } from "./failures.ts";
@@ -34,12 +34,12 @@ export const stepsOptions = {
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "steps" }`. */
-export const stepsLimiter: LimiterDefinition<"steps", typeof stepsOptions> = {
+export const steps: LimiterDefinition<"steps", typeof stepsOptions> = {
   type: "steps",
   description: "Takes the delays of an item from a list.",
   options: stepsOptions,
   create: /* @__PURE__ */ builtIn(1, ({ delays }) => new FailureLimiter(oneAfterAnother(delays))),
-  update: (limiter: FailureLimiter, { delays }) => limiter.change(oneAfterAnother(delays)),
+  update: /* @__PURE__ */ builtIn(1, (limiter: FailureLimiter, { delays }) => limiter.change(oneAfterAnother(delays))),
 };
 
 /**
@@ -66,7 +66,7 @@ export const stepsLimiter: LimiterDefinition<"steps", typeof stepsOptions> = {
 export function createStepsLimiter<T = unknown>(
   options: OptionsInput<typeof stepsOptions> & { forgetAfter?: Duration | undefined; clock?: Clock | undefined },
 ): RateLimiter<T> {
-  return createCounting(stepsLimiter, { durations: durationsKind }, options);
+  return createCounting(steps, { durations: durationsKind }, options);
 }
 
 /** Returns the function that computes the delay after a number of failures. */

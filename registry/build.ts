@@ -193,5 +193,5 @@ function templateOf(node: PartNode, { ...building }: Building): Template<unknown
     if (now !== part) noteReplaced(part as object, now as object);
     return now;
   };
-  return Object.assign(() => build(new Builder(building)), { update, neverRefuses: !mayRefuse(node, building) });
+  return Object.assign(() => build(new Builder(building)), { update, neverRefuses: !mayRefuse(node) });
 }

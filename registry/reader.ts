@@ -228,20 +228,20 @@ export class ConfigReader {
   }
 
   #findDefinition<Part>(
-    { definitions }: PartSource<Part>,
+    { kind, definitions }: PartSource<Part>,
     type: unknown,
     path: string,
   ): PartDefinition<string, Part> | undefined {
     const definition = typeof type === "string" ? definitions.get(type) : undefined;
     if (definition !== undefined) return definition;
     const known = definitions.types();
-    const list = known.map(inspect).join(", ");
+    const list = known.length > 0 ? `one of ${known.map(inspect).join(", ")}` : `that of a registered ${kind.word}`;
     if (type === undefined) {
-      this.fail(`${path}/type`, missingOption("type", `one of ${list}`));
+      this.fail(`${path}/type`, missingOption("type", list));
     } else if (typeof type !== "string") {
       this.fail(`${path}/type`, brokenRule("type", "must be a string", type));
     } else {
-      this.fail(`${path}/type`, brokenRule("type", `must be one of ${list}`, type), () => suggest(type, known));
+      this.fail(`${path}/type`, brokenRule("type", `must be ${list}`, type), () => suggest(type, known));
     }
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { BUILT_IN } from "../lib/base/brands.ts";
 import { ConfigError, inspect } from "../lib/base/errors.ts";
 import type { PartContext } from "./definition.ts";
 import { isName, nodesOf, type PartNode } from "./tree.ts";
@@ -19,14 +20,16 @@ export interface Updating {
   readonly action: string;
   /** Context in which parts are built. */
   readonly context: PartContext;
-  /** Reports whether the `update` of this definition may throw. If the method is absent, any update may throw. */
-  mayRefuse?(definition: PartNode["definition"]): boolean;
 }
 
-/** Reports whether updating the part at this node, or any part inside it, may throw. */
-export function mayRefuse(node: PartNode, updating: Updating): boolean {
-  if (updating.mayRefuse === undefined) return true;
-  for (const inner of nodesOf(node)) if (!isName(inner) && updating.mayRefuse(inner.definition)) return true;
+/**
+ * Reports whether updating the part at this node, or any part inside it, may throw. The `update` of a built-in
+ * definition never throws.
+ */
+export function mayRefuse(node: PartNode): boolean {
+  for (const inner of nodesOf(node)) {
+    if (!isName(inner) && !Object.hasOwn(inner.definition.update ?? {}, BUILT_IN)) return true;
+  }
   return false;
 }
 
@@ -57,7 +60,7 @@ export function carryOut(updates: readonly Update[], updating: Updating): void {
   const begun: Update[] = [];
   try {
     for (const update of updates) {
-      if (!mayRefuse(update.node, updating)) {
+      if (!mayRefuse(update.node)) {
         batch.safe.push({ update, updating });
         continue;
       }

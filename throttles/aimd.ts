@@ -15,6 +15,7 @@
 
 import type { Clock } from "../lib/base/clock.ts";
 import type { Throttle } from "../lib/contracts/throttle.ts";
+import { builtIn } from "../registry/built_in.ts";
 import type { Fields, OptionsInput, OptionsOf } from "../registry/fields.ts";
 import { integerKind, numberKind } from "../registry/option_kinds.ts";
 import { AdaptiveThrottle } from "./adaptive_throttle.ts";
@@ -47,13 +48,13 @@ export const aimdOptions = {
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "aimd" }`. */
-export const aimdThrottle: ThrottleDefinition<"aimd", typeof aimdOptions> = {
+export const aimd: ThrottleDefinition<"aimd", typeof aimdOptions> = {
   type: "aimd",
   description: "Adapts the number of attempts that run at once: one more after successes, a tenth fewer on overload.",
   options: aimdOptions,
   check: checkBounds,
   create: (options, { clock }) => new AimdThrottle(options, clock),
-  update: (throttle: AimdThrottle, options) => throttle.change(options),
+  update: /* @__PURE__ */ builtIn(1, (throttle: AimdThrottle, options) => throttle.change(options)),
 };
 
 /**
@@ -92,7 +93,7 @@ export const aimdThrottle: ThrottleDefinition<"aimd", typeof aimdOptions> = {
 export function createAimdThrottle(
   options: OptionsInput<typeof aimdOptions> & { clock?: Clock | undefined },
 ): Throttle {
-  return createThrottle(aimdThrottle, { integer: integerKind, number: numberKind }, options);
+  return createThrottle(aimd, { integer: integerKind, number: numberKind }, options);
 }
 
 class AimdThrottle extends AdaptiveThrottle<OptionsOf<typeof aimdOptions>> {

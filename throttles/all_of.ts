@@ -22,6 +22,7 @@ import type { AttemptResult, OwnThrottle, Permit, Throttle, ThrottleSnapshot } f
 import { endAll, throttleOf, UNUSED } from "../lib/tokens/own_throttle.ts";
 import { lineOf, type ThrottledPool, type ThrottleLine } from "../lib/tokens/throttle_line.ts";
 import { Watchers } from "../lib/structures/waiters.ts";
+import { builtIn } from "../registry/built_in.ts";
 import { partList } from "../registry/options_in_code.ts";
 import { createThrottle, type ThrottleDefinition, type ThrottleFields, throttleKind } from "./definition.ts";
 
@@ -33,12 +34,12 @@ export const allOfOptions = {
 } as const satisfies ThrottleFields;
 
 /** Definition of `{ "type": "all-of" }`. */
-export const allOfThrottle: ThrottleDefinition<"all-of", typeof allOfOptions> = {
+export const allOf: ThrottleDefinition<"all-of", typeof allOfOptions> = {
   type: "all-of",
   description: "Starts an attempt when all of several throttles allow it.",
   options: allOfOptions,
   create: ({ throttles }) => new AllOfThrottle(throttles),
-  update: (throttle: AllOfThrottle, { throttles }) => throttle.change(throttles),
+  update: /* @__PURE__ */ builtIn(1, (throttle: AllOfThrottle, { throttles }) => throttle.change(throttles)),
 };
 
 /**
@@ -65,7 +66,7 @@ export const allOfThrottle: ThrottleDefinition<"all-of", typeof allOfOptions> = 
  * @throws {TypeError} If there is no throttle, or an argument is not a throttle.
  */
 export function createAllOfThrottle(...throttles: Throttle[]): Throttle {
-  return createThrottle(allOfThrottle, { throttles: partList(throttleKind) }, { throttles });
+  return createThrottle(allOf, { throttles: partList(throttleKind) }, { throttles });
 }
 
 /**

@@ -16,6 +16,7 @@ import type { Clock } from "../lib/base/clock.ts";
 import { formatDuration } from "../lib/base/inspection.ts";
 import type { AttemptResult, OwnThrottle, Permit, Throttle, ThrottleSnapshot } from "../lib/contracts/throttle.ts";
 import { Watchers } from "../lib/structures/waiters.ts";
+import { builtIn } from "../registry/built_in.ts";
 import type { Fields, OptionsInput, OptionsOf } from "../registry/fields.ts";
 import { durationKind, integerKind, numberKind } from "../registry/option_kinds.ts";
 import { createThrottle, type ThrottleDefinition } from "./definition.ts";
@@ -56,12 +57,12 @@ export const breakerOptions = {
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "breaker" }`. */
-export const breakerThrottle: ThrottleDefinition<"breaker", typeof breakerOptions> = {
+export const breaker: ThrottleDefinition<"breaker", typeof breakerOptions> = {
   type: "breaker",
   description: "Starts no attempts for a while after too many have failed, and then tries a few.",
   options: breakerOptions,
   create: (options, { clock }) => new BreakerThrottle(options, clock),
-  update: (throttle: BreakerThrottle, options) => throttle.change(options),
+  update: /* @__PURE__ */ builtIn(1, (throttle: BreakerThrottle, options) => throttle.change(options)),
 };
 
 /**
@@ -106,7 +107,7 @@ export const breakerThrottle: ThrottleDefinition<"breaker", typeof breakerOption
 export function createBreakerThrottle(
   options: OptionsInput<typeof breakerOptions> & { clock?: Clock | undefined } = {},
 ): Throttle {
-  return createThrottle(breakerThrottle, { number: numberKind, integer: integerKind, duration: durationKind }, options);
+  return createThrottle(breaker, { number: numberKind, integer: integerKind, duration: durationKind }, options);
 }
 
 type Options = OptionsOf<typeof breakerOptions>;

@@ -17,6 +17,7 @@ import { setRateAndBurst } from "../lib/tokens/bucket_changes.ts";
 import type { BucketThrottle } from "../lib/tokens/bucket_throttle.ts";
 import { throttleOf } from "../lib/tokens/own_throttle.ts";
 import { TokenBucket } from "../lib/tokens/token_bucket.ts";
+import { builtIn } from "../registry/built_in.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { enumKind, integerKind, numberKind } from "../registry/option_kinds.ts";
 import { createThrottle, type ThrottleDefinition } from "./definition.ts";
@@ -38,7 +39,7 @@ export const bucketThrottleOptions = {
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "bucket" }`. */
-export const bucketThrottle: ThrottleDefinition<"bucket", typeof bucketThrottleOptions, TokenBucket> = {
+export const bucket: ThrottleDefinition<"bucket", typeof bucketThrottleOptions, TokenBucket> = {
   type: "bucket",
   description: "Starts a number of attempts per second, with a token bucket.",
   options: bucketThrottleOptions,
@@ -47,10 +48,10 @@ export const bucketThrottle: ThrottleDefinition<"bucket", typeof bucketThrottleO
     setCounts(bucket, counts);
     return bucket;
   },
-  update(bucket, { rate, burst, counts }) {
+  update: /* @__PURE__ */ builtIn(1, (bucket: TokenBucket, { rate, burst, counts }) => {
     setCounts(bucket, counts);
     setRateAndBurst(bucket, rate, burst);
-  },
+  }),
 };
 
 function setCounts(bucket: TokenBucket, counts: "cost" | "attempts" | undefined): void {
@@ -98,7 +99,7 @@ export function createBucketThrottle(
   options: OptionsInput<typeof bucketThrottleOptions> & { clock?: Clock | undefined },
 ): TokenBucket {
   return createThrottle(
-    bucketThrottle,
+    bucket,
     { number: numberKind, integer: integerKind, enum: enumKind },
     options,
   ) as TokenBucket;

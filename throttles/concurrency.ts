@@ -14,6 +14,7 @@
 
 import type { Clock } from "../lib/base/clock.ts";
 import type { Throttle } from "../lib/contracts/throttle.ts";
+import { builtIn } from "../registry/built_in.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { integerKind } from "../registry/option_kinds.ts";
 import { createThrottle, type ThrottleDefinition } from "./definition.ts";
@@ -27,12 +28,12 @@ export const concurrencyOptions = {
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "concurrency" }`. */
-export const concurrencyThrottle: ThrottleDefinition<"concurrency", typeof concurrencyOptions> = {
+export const concurrency: ThrottleDefinition<"concurrency", typeof concurrencyOptions> = {
   type: "concurrency",
   description: "Runs at most a fixed number of attempts at once, over all pools that share the throttle.",
   options: concurrencyOptions,
   create: ({ limit }) => new ConcurrencyThrottle(limit),
-  update: (throttle: ConcurrencyThrottle, { limit }) => throttle.setLimit(limit),
+  update: /* @__PURE__ */ builtIn(1, (throttle: ConcurrencyThrottle, { limit }) => throttle.setLimit(limit)),
 };
 
 /**
@@ -70,7 +71,7 @@ export const concurrencyThrottle: ThrottleDefinition<"concurrency", typeof concu
 export function createConcurrencyThrottle(
   options: OptionsInput<typeof concurrencyOptions> & { clock?: Clock | undefined },
 ): Throttle {
-  return createThrottle(concurrencyThrottle, { integer: integerKind }, options);
+  return createThrottle(concurrency, { integer: integerKind }, options);
 }
 
 class ConcurrencyThrottle extends LimitedThrottle {

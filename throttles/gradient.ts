@@ -14,6 +14,7 @@
 
 import type { Clock } from "../lib/base/clock.ts";
 import type { Throttle } from "../lib/contracts/throttle.ts";
+import { builtIn } from "../registry/built_in.ts";
 import type { Fields, OptionsInput, OptionsOf } from "../registry/fields.ts";
 import { integerKind, numberKind } from "../registry/option_kinds.ts";
 import { AdaptiveThrottle } from "./adaptive_throttle.ts";
@@ -72,13 +73,13 @@ export const gradientOptions = {
 } as const satisfies Fields;
 
 /** Definition of `{ "type": "gradient" }`. */
-export const gradientThrottle: ThrottleDefinition<"gradient", typeof gradientOptions> = {
+export const gradient: ThrottleDefinition<"gradient", typeof gradientOptions> = {
   type: "gradient",
   description: "Adapts the number of attempts that run at once to their durations, compared to the usual duration.",
   options: gradientOptions,
   check: checkBounds,
   create: (options, { clock }) => new GradientThrottle(options, clock),
-  update: (throttle: GradientThrottle, options) => throttle.change(options),
+  update: /* @__PURE__ */ builtIn(1, (throttle: GradientThrottle, options) => throttle.change(options)),
 };
 
 /**
@@ -125,7 +126,7 @@ export const gradientThrottle: ThrottleDefinition<"gradient", typeof gradientOpt
 export function createGradientThrottle(
   options: OptionsInput<typeof gradientOptions> & { clock?: Clock | undefined },
 ): Throttle {
-  return createThrottle(gradientThrottle, { integer: integerKind, number: numberKind }, options);
+  return createThrottle(gradient, { integer: integerKind, number: numberKind }, options);
 }
 
 /** Successes since the limit was adapted: the sum of their durations, their number, and the most permits at once. */

@@ -25,7 +25,7 @@ export { type Reservation, TokenBucket } from "../lib/tokens/token_bucket.ts";
 export * from "./built_ins.ts";
 export { defineThrottle } from "./definition.ts";
 export type * from "./throttle_config.ts";
-export { ThrottleRegistry } from "./throttle_registry.ts";
+export { ThrottleRegistry, throttleRegistry } from "./throttle_registry.ts";
 export { throttles } from "./throttles.ts";
 export type * from "./types.ts";
 export type * from "../registry/part_config.ts";

@@ -2,7 +2,7 @@ import type { Throttle } from "../lib/contracts/throttle.ts";
 import type { BuildContext, PartKind } from "../registry/definition.ts";
 import type { CustomConfig } from "../registry/part_config.ts";
 import { Registry } from "../registry/registry.ts";
-import { type ThrottleDescription, throttleKind } from "./definition.ts";
+import { type ThrottleDefinition, type ThrottleDescription, throttleKind } from "./definition.ts";
 import type { CheckedThrottleConfig, ThrottleConfig } from "./throttle_config.ts";
 
 /**
@@ -83,4 +83,26 @@ export class ThrottleRegistry extends Registry<"throttle", Throttle> {
   override describe(config: unknown, context?: BuildContext): ThrottleDescription {
     return super.describe(config, context);
   }
+}
+
+/**
+ * Creates a registry of some throttle types, in place of {@linkcode throttles}, which has all built-in types. A bundle
+ * then has only these types: see {@linkcode loadConfigWith}.
+ *
+ * @example Usage
+ * ```ts
+ * import { bucket, concurrency, throttleRegistry } from "@workqueue/core/throttles";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(throttleRegistry(bucket, concurrency).types(), ["bucket", "concurrency"]);
+ * ```
+ *
+ * @param definitions The definitions of the types, such as `bucket`.
+ * @returns A new registry of these types.
+ * @throws {TypeError} If two definitions have the same type, or a definition is invalid.
+ */
+export function throttleRegistry(...definitions: readonly ThrottleDefinition[]): ThrottleRegistry {
+  const registry = new ThrottleRegistry();
+  for (const definition of definitions) registry.register(definition);
+  return registry;
 }

@@ -54,15 +54,16 @@ function describe<Config>(room: string, name: string, effect: string): BuiltIn<C
 }
 
 /**
- * Returns the names that `mod.ts` re-exports from a built-in part's file: functions and types. A constant whose name
- * ends in `Options` is re-exported only as a type; other constants are omitted.
+ * Returns the names that `mod.ts` re-exports from a built-in part's file: functions, types and the definition. A
+ * constant whose name ends in `Options` is re-exported only as a type.
  */
 function exportsOf(source: string): string[] {
   return [...source.matchAll(/^export (function|interface|type|const) (\w+)/gm)]
     .map(([, kind, name]) => ({ kind, name: name! }))
-    .filter(({ kind, name }) => kind !== "const" || name.endsWith("Options"))
     .sort((a, b) => placeOf(a.name) < placeOf(b.name) ? -1 : 1)
-    .map(({ kind, name }) => kind === "function" ? name : `type ${name}`);
+    .map(({ kind, name }) =>
+      kind === "function" || (kind === "const" && !name.endsWith("Options")) ? name : `type ${name}`
+    );
 }
 
 /** Returns a sort key that orders names as `deno fmt` does. */

@@ -33,7 +33,7 @@ export const THROTTLE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.thr
  */
 export const GATE: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.gate.1");
 
-/** Key of the version number on a built-in limiter's `create` function: see `builtIn`. */
+/** Key of the version number on the functions of built-in definitions: see `builtIn`. */
 export const BUILT_IN: unique symbol = /* @__PURE__ */ Symbol.for("workqueue.builtIn");
 
 /** Key of a queue's function that opens a `WorkSource` for a pool. */

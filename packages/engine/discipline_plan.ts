@@ -11,7 +11,7 @@ import {
   type DisciplineDescription,
 } from "@workqueue/core";
 import { createHash } from "node:crypto";
-import { fairDiscipline, priorityDiscipline } from "@workqueue/core/disciplines";
+import { fair, priority } from "@workqueue/core/disciplines";
 import { type DescribedOptions, type PlannedPart, refuseOthers } from "./planned_part.ts";
 
 /**
@@ -105,8 +105,8 @@ interface BuiltInPlan<Type extends keyof BuiltInDisciplineOptions> {
 
 /** Planner of each built-in discipline. A discipline of the core without one is a type error. */
 const BUILT_INS: { readonly [Type in keyof BuiltInDisciplineOptions]: BuiltInPlan<Type> } = {
-  fair: { definition: fairDiscipline, plan: planFair },
-  priority: { definition: priorityDiscipline, plan: planPriority },
+  fair: { definition: fair, plan: planFair },
+  priority: { definition: priority, plan: planPriority },
 };
 
 /**

@@ -5,7 +5,7 @@
  */
 
 import type { BuiltInThrottleOptions, ThrottleDescription } from "@workqueue/core";
-import { allOfThrottle, bucketThrottle, concurrencyThrottle } from "@workqueue/core/throttles";
+import { allOf, bucket, concurrency } from "@workqueue/core/throttles";
 import type { DescribedOptions } from "./planned_part.ts";
 import type { GatePlan } from "./throttle_store.ts";
 
@@ -24,7 +24,7 @@ import type { GatePlan } from "./throttle_store.ts";
  * @param objectOf Returns the throttle that the config built for a part; `undefined` if it can't be known.
  */
 export function planGates(queue: string, throttle: ThrottleDescription, objectOf: ThrottleObjectOf): GatePlan[] {
-  if (isA(throttle, bucketThrottle) && !isNamedThrottle(throttle)) return [];
+  if (isA(throttle, bucket) && !isNamedThrottle(throttle)) return [];
   const plans = new Map(
     gatesOf(throttle, `workqueue:{${queue}}:throttle`, objectOf).map((plan) => [plan.id, plan]),
   );
@@ -58,14 +58,14 @@ interface Part<Type extends keyof BuiltInThrottleOptions> {
 /** Planner of each built-in throttle. A throttle of the core without an entry is a type error. */
 const BUILT_INS: { readonly [Type in keyof BuiltInThrottleOptions]: BuiltInPlan<Type> | typeof OF_EACH_PROCESS } = {
   "concurrency": {
-    definition: concurrencyThrottle,
+    definition: concurrency,
     gatesOf({ options: { limit, ...others }, id, object }) {
       others satisfies Record<string, never>;
       return [{ kind: "permits", id, values: (object ?? { limit }) as { limit: number } }];
     },
   },
   "bucket": {
-    definition: bucketThrottle,
+    definition: bucket,
     gatesOf({ path, options: { rate, burst, counts = "cost", ...others }, id, object }) {
       others satisfies Record<string, never>;
       if (path.startsWith("/limiters/")) return [];
@@ -74,7 +74,7 @@ const BUILT_INS: { readonly [Type in keyof BuiltInThrottleOptions]: BuiltInPlan<
     },
   },
   "all-of": {
-    definition: allOfThrottle,
+    definition: allOf,
     gatesOf({ options: { throttles, ...others }, id, objectOf }) {
       others satisfies Record<string, never>;
       return throttles.flatMap((each, i) => gatesOf(each, `${id}/throttles/${i}`, objectOf));

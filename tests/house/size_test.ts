@@ -50,6 +50,25 @@ Deno.test("a bundle holds no discipline, registry or config that it does not use
   assertEquals(await roomsIn(...queue, "createFairDiscipline"), ["disciplines", "registry"]);
 });
 
+Deno.test("a bundle of loadConfigWith holds only the types that it names", async () => {
+  const files = await bundledFiles(programOf("loadConfigWith", "limiterRegistry", "exponential", "bucket"));
+  const ofTypes = files.filter((file) => /^(limiters|disciplines|throttles)\//.test(file)).sort();
+  assertEquals(ofTypes.filter((file) => /fast_slow|ignore|jitter|max_|per_group|steps|built_ins/.test(file)), []);
+  assertEquals(ofTypes.filter((file) => !file.startsWith("limiters/")).sort(), [
+    "disciplines/definition.ts",
+    "throttles/definition.ts",
+  ]);
+});
+
+Deno.test("a bundle holds only what it uses: a config takes at most 58.1 kB, and with two limiters 45.3", async () => {
+  const [all, some] = [
+    await sizeOf("loadConfig"),
+    await sizeOf("loadConfigWith", "limiterRegistry", "exponential", "bucket"),
+  ];
+  assert(all <= 58_090, `${all} bytes`);
+  assert(some <= 45_280, `${some} bytes`);
+});
+
 Deno.test("a bundle holds no code for displaying a queue, and no code that measures", async () => {
   const files = await bundledFiles(programOf("createRateLimitingQueue", "createGivenUpStore", "runWorkers"));
   assertEquals(files.filter((file) => file.startsWith("lib/inspection/")), []);

@@ -15,25 +15,18 @@ import {
   type TokenBucket,
 } from "@workqueue/core";
 import { partContextOf } from "@workqueue/core/internal/registry";
-import {
-  bucketLimiter,
-  exponentialLimiter,
-  fastSlowLimiter,
-  jitterLimiter,
-  maxOfLimiter,
-  perGroupLimiter,
-} from "@workqueue/core/limiters";
-import { bucketThrottle } from "../../throttles/bucket.ts";
+import { bucket as bucketLimiter, exponential, fastSlow, jitter, maxOf, perGroup } from "@workqueue/core/limiters";
+import { bucket as bucketThrottle } from "../../throttles/bucket.ts";
 import { onBucketChange } from "../../lib/tokens/bucket_changes.ts";
 import { HandClock } from "../helpers.ts";
 import { nextTurn } from "../queue_helpers.ts";
 import { delays, Recorder, RETRY } from "./helpers.ts";
 
 Deno.test("update: a queue gets the new delays, and the counts by hand stay", () => {
-  const limiter = exponentialLimiter.create({ baseDelay: 10, maxDelay: 40 }, partContextOf({}));
+  const limiter = exponential.create({ baseDelay: 10, maxDelay: 40 }, partContextOf({}));
   const next = (...failures: number[]) => failures.map((count) => limiter.next!(count, "a", "a", RETRY));
   assertEquals([delays(limiter, "a", 2), next(1, 2, 3, 4)], [[10, 20], [10, 20, 40, 40]]);
-  exponentialLimiter.update!(limiter, { baseDelay: 1, maxDelay: 5 }, partContextOf({}));
+  exponential.update!(limiter, { baseDelay: 1, maxDelay: 5 }, partContextOf({}));
   assertEquals([next(1, 2, 3, 4), limiter.numRequeues("a"), limiter.when("a")], [[1, 2, 4, 5], 2, 4]);
 });
 
@@ -41,7 +34,7 @@ Deno.test("update: a limiter created in code keeps its counts, and forgets them 
   const clock = new HandClock();
   const limiter = createExponentialLimiter({ baseDelay: 10, maxDelay: 40, forgetAfter: 100, clock });
   limiter.when("a");
-  exponentialLimiter.update!(limiter, { baseDelay: 500, maxDelay: 500 }, partContextOf({}));
+  exponential.update!(limiter, { baseDelay: 500, maxDelay: 500 }, partContextOf({}));
   clock.time = 109;
   assertEquals(limiter.numRequeues("a"), 1);
   clock.time = 110;
@@ -50,13 +43,13 @@ Deno.test("update: a limiter created in code keeps its counts, and forgets them 
 
 Deno.test("update: ten thousand counts survive an update and its reversal", () => {
   const options = { fastDelay: 10, slowDelay: 20, maxFastAttempts: 1 };
-  const limiter = fastSlowLimiter.create(options, partContextOf({}));
+  const limiter = fastSlow.create(options, partContextOf({}));
   const keys = Array.from({ length: 10_000 }, (_, i) => i);
   for (const key of keys) delays(limiter, key, 1 + key % 3);
   for (const key of keys) if (key % 5 === 0) limiter.forget(key);
   const counted = keys.map((key) => limiter.numRequeues(key));
   for (const maxFastAttempts of [1000, 50, 1]) {
-    fastSlowLimiter.update!(limiter, { ...options, maxFastAttempts }, partContextOf({}));
+    fastSlow.update!(limiter, { ...options, maxFastAttempts }, partContextOf({}));
     assertEquals(keys.map((key) => limiter.numRequeues(key)), counted);
   }
 });
@@ -101,29 +94,29 @@ Deno.test("update, bucket: listeners are called once, when both options are in f
   const limiter = bucketLimiter.create({ rate: 1, burst: 1 }, partContextOf({})) as RateLimiter & {
     bucket: TokenBucket;
   };
-  const bucket = bucketThrottle.create({ rate: 1, burst: 1, counts: undefined }, partContextOf({}));
+  const throttle = bucketThrottle.create({ rate: 1, burst: 1, counts: undefined }, partContextOf({}));
   const heard: unknown[] = [];
-  for (const each of [limiter.bucket, bucket]) {
+  for (const each of [limiter.bucket, throttle]) {
     onBucketChange(each, (isPause) => heard.push([each.rate, each.burst, isPause]));
   }
   bucketLimiter.update!(limiter, { rate: 2, burst: 3 }, partContextOf({}));
-  bucketThrottle.update!(bucket, { rate: 4, burst: 5, counts: undefined }, partContextOf({}));
+  bucketThrottle.update!(throttle, { rate: 4, burst: 5, counts: undefined }, partContextOf({}));
   assertEquals(heard, [[2, 3, false], [4, 5, false]]);
 });
 
 Deno.test("update, jitter: its random numbers continue", () => {
   const numbers = [0.1, 0.2, 0.3, 0.4];
   const options = { limiter: new Recorder(100), spread: 1 };
-  const limiter = jitterLimiter.create(options, partContextOf({ random: () => numbers.shift()! }));
+  const limiter = jitter.create(options, partContextOf({ random: () => numbers.shift()! }));
   assertEquals(delays(limiter, "a", 2), [90, 80]);
-  jitterLimiter.update!(limiter, { limiter: new Recorder(1000), spread: 0.5 }, partContextOf({ random: () => 0 }));
+  jitter.update!(limiter, { limiter: new Recorder(1000), spread: 0.5 }, partContextOf({ random: () => 0 }));
   assertEquals(delays(limiter, "a", 2), [850, 800]);
 });
 
 Deno.test("update, max-of: from then on, asks the limiters of the new list, and no others", () => {
   const [one, two, three] = [new Recorder(1, 7), new Recorder(2, 8), new Recorder(3, 5)];
-  const limiter = maxOfLimiter.create({ limiters: [one, two] }, partContextOf({}));
-  maxOfLimiter.update!(limiter, { limiters: [three, one] }, partContextOf({}));
+  const limiter = maxOf.create({ limiters: [one, two] }, partContextOf({}));
+  maxOf.update!(limiter, { limiters: [three, one] }, partContextOf({}));
   assertEquals([limiter.when("a"), limiter.numRequeues("a")], [3, 7]);
   limiter.forget("a");
   assertEquals([one.calls.length, two.calls.length, three.calls.length], [3, 0, 3]);
@@ -156,11 +149,11 @@ function numbered(made: number, failsAt: (call: number) => boolean = () => false
 }
 
 function groups(template: Template<RateLimiter>, count: number) {
-  const limiter = perGroupLimiter.create({ separator: "/", limiter: template }, partContextOf({})) as PerGroupLimiter;
+  const limiter = perGroup.create({ separator: "/", limiter: template }, partContextOf({})) as PerGroupLimiter;
   const names = Array.from({ length: count }, (_, i) => `group ${i}`);
   const all = () => names.map((name) => limiter.of(name));
   const update = (template: Template<RateLimiter>, separator = "/") =>
-    perGroupLimiter.update!(limiter, { separator, limiter: template }, partContextOf({}));
+    perGroup.update!(limiter, { separator, limiter: template }, partContextOf({}));
   return { limiter, names, all, update };
 }
 

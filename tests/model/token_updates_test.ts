@@ -12,7 +12,7 @@ import process from "node:process";
 import * as fc from "fast-check";
 import type { BucketLimiter } from "@workqueue/core";
 import { partContextOf } from "@workqueue/core/internal/registry";
-import { bucketLimiter } from "@workqueue/core/limiters";
+import { bucket as bucketLimiter } from "@workqueue/core/limiters";
 import { HandClock } from "../helpers.ts";
 
 /** Number of runs. Bugs planted in levels and lines of tokens were found within 50. */

@@ -35,7 +35,7 @@ export type * from "./types.ts";
 export const newestFirstOptions: Record<never, never> = {};
 
 /** Definition of \`{ "type": "newest-first" }\`. */
-export const newestFirstDiscipline: DisciplineDefinition<"newest-first", typeof newestFirstOptions> = {
+export const newestFirst: DisciplineDefinition<"newest-first", typeof newestFirstOptions> = {
   type: "newest-first",
   description: "Hands out the item that became ready last.",
   options: newestFirstOptions,
@@ -46,7 +46,7 @@ export const newestFirstDiscipline: DisciplineDefinition<"newest-first", typeof 
 export function createNewestFirstDiscipline<T = unknown>(
   options: OptionsInCode<typeof newestFirstOptions> = {},
 ): QueueDiscipline<T> {
-  return createDiscipline(newestFirstDiscipline, {}, options) as QueueDiscipline<T>;
+  return createDiscipline(newestFirst, {}, options) as QueueDiscipline<T>;
 }
 `,
     },
@@ -116,11 +116,11 @@ export class NewestFirstOrder implements Order {
       round: "entries",
       says: "packages/engine/discipline_plan.ts",
       edits: [
-        insertAfter("import { fairDiscipline, ", "newestFirstDiscipline, "),
+        insertAfter("import { fair, ", "newestFirst, "),
         insertAfter(
-          "  priority: { definition: priorityDiscipline, plan: planPriority },\n",
+          "  priority: { definition: priority, plan: planPriority },\n",
           `  "newest-first": {
-    definition: newestFirstDiscipline,
+    definition: newestFirst,
     plan({ path, type }, _options, issues) {
       issues.push({ path, message: \`\${JSON.stringify(type)} is for queues in memory\` });
       return undefined;

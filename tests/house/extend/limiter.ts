@@ -26,9 +26,9 @@ export const limiter: Recipe = {
 import type { Clock } from "../lib/base/clock.ts";
 import type { Duration } from "../lib/base/duration.ts";
 import type { RateLimiter } from "../lib/contracts/rate_limiter.ts";
+import { builtIn } from "../registry/built_in.ts";
 import type { Fields, OptionsInput } from "../registry/fields.ts";
 import { durationKind } from "../registry/option_kinds.ts";
-import { builtIn } from "./built_in.ts";
 import { createCounting } from "./counting_in_code.ts";
 import type { LimiterDefinition } from "./definition.ts";
 import { type DelayAfter, FailureLimiter } from "./failures.ts";
@@ -41,7 +41,7 @@ export const quadraticOptions = {
 } as const satisfies Fields;
 
 /** Definition of \`{ "type": "quadratic" }\`. */
-export const quadraticLimiter: LimiterDefinition<"quadratic", typeof quadraticOptions> = {
+export const quadratic: LimiterDefinition<"quadratic", typeof quadraticOptions> = {
   type: "quadratic",
   description: "Delays an item by the square of its number of failures.",
   options: quadraticOptions,
@@ -57,7 +57,7 @@ function quadraticDelay(step: number): DelayAfter {
 export function createQuadraticLimiter<T = unknown>(
   options: OptionsInput<typeof quadraticOptions> & { forgetAfter?: Duration | undefined; clock?: Clock | undefined },
 ): RateLimiter<T> {
-  return createCounting(quadraticLimiter, { duration: durationKind }, options);
+  return createCounting(quadratic, { duration: durationKind }, options);
 }
 `,
     },

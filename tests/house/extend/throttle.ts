@@ -39,7 +39,7 @@ export const rampOptions = {
 } as const satisfies Fields;
 
 /** Definition of \`{ "type": "ramp" }\`. */
-export const rampThrottle: ThrottleDefinition<"ramp", typeof rampOptions> = {
+export const ramp: ThrottleDefinition<"ramp", typeof rampOptions> = {
   type: "ramp",
   description: "Runs one more attempt at once after each success, up to a limit.",
   options: rampOptions,
@@ -50,7 +50,7 @@ export const rampThrottle: ThrottleDefinition<"ramp", typeof rampOptions> = {
 export function createRampThrottle(
   options: OptionsInput<typeof rampOptions> & { clock?: Clock | undefined },
 ): Throttle {
-  return createThrottle(rampThrottle, { integer: integerKind }, options);
+  return createThrottle(ramp, { integer: integerKind }, options);
 }
 
 class RampThrottle extends LimitedThrottle {
