@@ -249,6 +249,26 @@ export function engineSuite(engineTest: EngineTest): void {
     assertEquals([totals.failed, totals.givenUp, totals.givenUpFor.terminal, totals.givenUpFor.stalled], [2, 1, 1, 0]);
   });
 
+  engineTest("keys that succeed in one call are finished as if each had a call of its own", async (bench) => {
+    await addRateLimited(bench.engine, { key: "failed", payload: "" });
+    await bench.pass(11);
+    await bench.add("again", "plain", "other's");
+    const { taken } = await bench.take("o", 3);
+    const { taken: [others] } = await bench.take("p");
+    await bench.add("again");
+    const ends = taken.map(({ key, token }) => ({ key, token, kind: "succeeded" as const }));
+    const wrong = { key: "plain", token: "1", kind: "succeeded" as const };
+    const held = { key: others!.key, token: others!.token, kind: "succeeded" as const };
+    const { answers } = await bench.turn("o", [wrong, ...ends, ...ends, held]);
+    assertEquals(answers, [false, true, true, true, false, false, false, true]);
+    const { ready, processing, failing, readyItems } = await bench.engine.snapshot(9);
+    assertEquals([ready, processing, failing, readyItems.map(({ key }) => key)], [1, 0, 0, ["again"]]);
+    assertEquals(await bench.engine.numRequeues("failed"), 0);
+    await bench.pass(1);
+    const { taken: rest } = await bench.take("p", 9);
+    assertEquals(rest.map(({ key }) => key), ["again"]);
+  });
+
   engineTest("a snapshot lists keys in each state", async (bench) => {
     await bench.add("a", "b", "c");
     const { taken } = await bench.take("o", 1);

@@ -3484,9 +3484,41 @@ local function finish(key, token, kind, delay, given, reason, wish, attempts, ma
   return isCancelled and 2 or 1
 end
 
-local answers = {}
+-- Finishes up to 1,000 keys that succeeded together, because a call for several keys is faster than a call for each.
+-- Leaves out keys that were added again or are not the owner's. Returns a table that has the finished rows.
+local function finishSucceeded()
+  local finished, keys, tokens, places = {}, {}, {}, {}
+  if q.hasGroups or q.hasCancels or q.hasWaits or q.tellsAdds or behind then return finished end
+  for key, token, kind in rows() do
+    if kind == 'succeeded' and #keys < 1000 then
+      local n = #keys + 1
+      keys[n], tokens[n], places[n] = key, token, row
+    end
+  end
+  if #keys < 2 then return finished end
+  local held, some, isListed = redis.call('HMGET', q.holders, unpack(keys)), {}, {}
+  for i, key in ipairs(keys) do
+    local flag, token, holdingOwner = q.split(held[i])
+    if flag == '-' and token == tokens[i] and holdingOwner == owner and not isListed[key] then
+      some[#some + 1] = key
+      isListed[key], finished[places[i]] = true, true
+    end
+  end
+  if #some == 0 then return finished end
+  if redis.call('HDEL', q.stalls, unpack(some)) > 0 then redis.call('SREM', q.stalled_by .. owner, unpack(some)) end
+  if redis.call('HDEL', prefix .. 'failures', unpack(some)) > 0 then
+    for _, key in ipairs(some) do drop_with_failures(key) end
+  end
+  redis.call('HDEL', q.holders, unpack(some))
+  redis.call('SREM', q.held_by .. owner, unpack(some))
+  for _, key in ipairs(some) do q.dropItem(key) end
+  return finished
+end
+
+local answers, finished = {}, finishSucceeded()
 for key, token, kind, delayUs, given, reason, priority, attempts, maxRetries in rows() do
-  answers[#answers + 1] = finish(key, token, kind, delayUs, given, reason, priority, attempts, maxRetries)
+  answers[#answers + 1] = finished[row] and 1
+    or finish(key, token, kind, delayUs, given, reason, priority, attempts, maxRetries)
 end
 
 if failed > 0 then redis.call('HINCRBY', q.meta, 'failed', failed) end
