@@ -148,9 +148,9 @@ export interface WorkSource<T> {
   readonly isPaused: boolean;
 
   /**
-   * Whether an item that is processing will become ready once it is done, or an item is blocked, even though the source
-   * has returned `Shutdown`. The pool doesn't end while this property is `true`. The pool checks the property again
-   * each time `watch` calls back.
+   * Whether an item may become ready although the source has returned `Shutdown`: an item that was added again while it
+   * is processing, or a blocked item. The pool doesn't end while this property is `true`. The pool checks the property
+   * again each time `watch` calls back.
    */
   readonly mayComeBack: boolean;
 

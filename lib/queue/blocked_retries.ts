@@ -35,8 +35,8 @@ export interface BudgetedQueue {
 }
 
 /**
- * Retries that are due and wait for budget, in the order in which they became due. They are in front of the order of
- * the queue, which doesn't know them.
+ * Retries that are due and wait for budget, in the order in which they became due. The discipline of the queue gets a
+ * retry only when the budget allows it.
  */
 export class BlockedRetries {
   readonly #queue: BudgetedQueue;

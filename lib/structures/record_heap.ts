@@ -86,8 +86,8 @@ export class RecordHeap {
   }
 
   /**
-   * Returns the records of the `limit` smallest numbers, or all records if there are fewer, in order. Does not change
-   * the heap.
+   * Returns the `limit` records with the smallest numbers, smallest first; all records if there are fewer. Does not
+   * change the heap.
    */
   list(limit: number): number[] {
     const records: number[] = [];

@@ -123,8 +123,8 @@ export interface Finish {
 /**
  * Answer to a request to end the work on a key: `true` if the outcome was applied, and `false` if the lease was lost.
  * `"cancelled"` if the key was cancelled during the work, which ended as for `"succeeded"` instead. If the answer is a
- * number, nothing was changed: `given` must be computed again, for this number of failures, or the key must be retried
- * instead of given up.
+ * number, nothing was changed. The number is the real number of failures: the caller must compute `given` for it, or
+ * retry the key instead of giving it up.
  */
 export type FinishAnswer = boolean | "cancelled" | number;
 
@@ -381,7 +381,7 @@ export interface Renewal {
   readonly addedAgain: readonly string[];
 }
 
-/** Wait of a process for a key. */
+/** A process's wait for the outcome of a key. */
 export interface Wait {
   /** Key. */
   readonly key: string;
@@ -419,8 +419,8 @@ export interface WaitsReply {
   /** Whether there are more outcomes. */
   readonly isMore: boolean;
   /**
-   * Numbers of waits to keep that the store doesn't have, or whose keys will not be handed out. Their outcome is among
-   * `outcomes`, or unknown.
+   * Numbers of waits that the process asked to keep, but that the store doesn't have or whose keys will not be handed
+   * out. Their outcomes are among `outcomes`, or unknown.
    */
   readonly lost: readonly number[];
 }

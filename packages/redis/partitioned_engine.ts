@@ -34,7 +34,7 @@ export class PartitionedRedisEngine implements PartitionedEngine {
   readonly #engines: readonly RedisEngine[];
   readonly #first: RedisEngine;
 
-  /** Creates an engine of the engines of all partitions. */
+  /** Combines the engines of all partitions into one engine. */
   constructor(settings: EngineSettings, partitioning: Partitioning, engines: readonly RedisEngine[]) {
     this.settings = settings;
     this.#partitioning = partitioning;

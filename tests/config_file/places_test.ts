@@ -422,7 +422,7 @@ Deno.test("places: a file has the same places as a text, whether it is loaded or
   assertEquals(assertThrows(() => readConfigFile(path), ConfigError).issues, refuse("a: 1\na: 2\n", "yaml").issues);
 });
 
-Deno.test("config text: a value that is not a text, a format or an option is refused", () => {
+Deno.test("config text: a wrong text, a wrong format and an unknown option are refused", () => {
   assertThrows(() => loadConfigText(7 as never, "json"), Error, "'text' must be a string, got 7");
   assertThrows(
     () => loadConfigText("{}", "ini" as never),

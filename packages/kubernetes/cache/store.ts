@@ -56,8 +56,8 @@ export class Store<T extends KubeObject> {
   /** Objects that this process deleted, until a watch or a list shows that they are gone. */
   readonly #deleted = new Map<string | undefined, T>();
   /**
-   * Versions with which requests of this process took objects out of the selection. Older events must not bring them
-   * back.
+   * Versions at which a request of this process changed an object so that the selection excludes it. Older events must
+   * not bring the object back.
    */
   readonly #left = new Map<string | undefined, string | undefined>();
 

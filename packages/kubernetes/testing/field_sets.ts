@@ -7,7 +7,10 @@ import { isDeepStrictEqual } from "node:util";
 import { type Fields, isFields } from "./objects.ts";
 
 const OWNERS = "f:metadata\nf:ownerReferences\n";
-/** Steps to the items of the lists that are merged one by one. Other lists are merged as a whole. */
+/**
+ * Lists whose items are merged one by one, each with a function that returns the path of an item. Other lists are
+ * merged as a whole.
+ */
 const ITEM_STEPS: Readonly<Record<string, (item: unknown) => string>> = {
   [OWNERS]: (item) => `k:${JSON.stringify({ uid: (item as Fields)["uid"] })}\n`,
   "f:metadata\nf:finalizers\n": (item) => `v:${JSON.stringify(item)}\n`,
