@@ -318,7 +318,7 @@ Deno.test("rule 4: a discipline whose done finishes the same item: the second fi
   }
 });
 
-Deno.test("an item that a discipline refused when it came back has been ready since its attempt ended", async () => {
+Deno.test("if a discipline refuses an item that was added again, the item counts as ready from the end of its attempt", async () => {
   const { queue, hooks, clock, metrics } = disciplined();
   queue.add("a");
   const lease = take(queue);

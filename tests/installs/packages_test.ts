@@ -72,7 +72,7 @@ everyTest("packages: each of them can be published with npm", async () => {
   for (const name of [".", ...Object.keys(PAGES).map((name) => `packages/${name}`)]) await npm.publish(name);
 });
 
-Deno.test("packages: the npm package names the core and its peers, and no peer as a package of its own", async () => {
+Deno.test("packages: the npm package depends on the core, and lists its peers only as peers", async () => {
   using project = new Project();
   await run(Deno.execPath(), ["task", "pack", "packages/opentelemetry", project.path("package.tgz")], ROOT);
   const { dependencies, peerDependencies } = JSON.parse(

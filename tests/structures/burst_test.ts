@@ -213,7 +213,7 @@ Deno.test("a pool pauses before the item that would exceed the burst", async () 
   }
 });
 
-Deno.test("a pool makes its pauses after fake timers, although the clock was not read since", async () => {
+Deno.test("a pool makes its pauses after a test with fake timers, before any other read of the clock", async () => {
   {
     using _time = new FakeTime();
     systemClock.now();
