@@ -188,7 +188,12 @@ async function shrink(packed: string, directory: string): Promise<void> {
     const change = async (make: (text: string) => string | Promise<string>) =>
       Deno.writeTextFileSync(path, await make(Deno.readTextFileSync(path)));
     if (path.endsWith(".js")) {
-      await change(async (text) => (await transform(text, { target: "esnext", minifySyntax: true })).code);
+      // The first pass removes all comments, and the second one breaks the lines again.
+      for (const minifyWhitespace of [true, false]) {
+        await change(async (text) =>
+          (await transform(text, { target: "esnext", minifySyntax: true, minifyWhitespace })).code
+        );
+      }
     } else if (INTERNAL_TYPES.test(path)) await change((text) => text.replace(/\/\*\*[^]*?\*\//g, ""));
     else if (path.endsWith(".schema.json")) await change((text) => JSON.stringify(JSON.parse(text)));
     else if (path.endsWith("README.md") && directory !== "") {
