@@ -40,6 +40,7 @@ export type * from "../contracts/throttle.ts";
 export type * from "../contracts/token_source.ts";
 export type { AddOptions, Lease, QueueSnapshot, Shutdown } from "../contracts/work_queue.ts";
 export type * from "../contracts/work_source.ts";
+export type { FailingItem } from "../contracts/workers.ts";
 export { type BaseSource, baseSource } from "../workers/base_source.ts";
 export { onBucketChange } from "../tokens/bucket_changes.ts";
 export { isTokenBucket } from "../tokens/is_token_bucket.ts";

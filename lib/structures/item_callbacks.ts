@@ -3,11 +3,9 @@ import { inspect } from "../base/errors.ts";
 import { callSafely, messageOf } from "../base/thrown.ts";
 import type { ItemEvent } from "../contracts/item_event.ts";
 
-type Callback = (event: ItemEvent) => unknown;
-
 /** Callbacks that are told of the events of items, by the items' keys. */
 export class ItemCallbacks {
-  readonly #byKey = new Map<unknown, Set<{ readonly callback: Callback }>>();
+  readonly #byKey = new Map<unknown, Set<{ readonly callback: (event: ItemEvent) => unknown }>>();
   readonly #errors: ErrorOutput;
 
   /** Creates an empty set. `now` returns the time in milliseconds. */
@@ -26,7 +24,7 @@ export class ItemCallbacks {
   }
 
   /** Adds a callback. Returns an unsubscribe function. */
-  add(key: unknown, callback: Callback): () => void {
+  add(key: unknown, callback: (event: ItemEvent) => unknown): () => void {
     const one = { callback };
     const ofKey = this.#byKey.get(key);
     if (ofKey === undefined) this.#byKey.set(key, new Set([one]));
@@ -46,7 +44,7 @@ export class ItemCallbacks {
     if (callbacks.length > 0) queueMicrotask(() => callbacks.forEach((one) => this.#call(key, one, event)));
   }
 
-  #call(key: unknown, one: { readonly callback: Callback }, event: ItemEvent): void {
+  #call(key: unknown, one: { readonly callback: (event: ItemEvent) => unknown }, event: ItemEvent): void {
     if (!this.#byKey.get(key)?.has(one)) return;
     callSafely(
       one.callback,

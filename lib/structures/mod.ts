@@ -17,6 +17,8 @@
  * @module
  */
 
+export type { GiveUpReason } from "../contracts/handler.ts";
+export type * from "../contracts/item_event.ts";
 export { ItemCallbacks } from "./item_callbacks.ts";
 export { NumberHeap } from "./number_heap.ts";
 export { RecordHeap } from "./record_heap.ts";

@@ -72,16 +72,11 @@ export type * from "../contracts/workers.ts";
  * @throws {TypeError} If an option is unknown or has the wrong type.
  */
 export function runWorkers<T, R = unknown>(
-  queue: RateLimitingQueue<T, R> | (SourcedQueue<T> & AwaitedQueue<R>),
+  queue: RateLimitingQueue<T, R> | SourcedQueue<T> & { addAndWait?(item: never): Promise<R> },
   handler: Handler<T, ResultOf<R>>,
   options: WorkerOptions<NotInferred<T>> = {},
 ): WorkerPool<T> {
   return startPool(queue, handler as Handler<T>, options as WorkerOptions<T>);
-}
-
-/** Queue outside this process, as far as it declares the type of its results. */
-interface AwaitedQueue<R> {
-  addAndWait?(item: never): Promise<R>;
 }
 
 /**

@@ -43,3 +43,4 @@ export type * from "./contract.ts";
 export { createDashboard } from "./create_dashboard.ts";
 // The types of this package refer to types of the core, directly or indirectly.
 export type * from "@workqueue/core";
+export type { QueueCounts, QueueTotals, RemoteBlockedGroup, RemoteQueueSnapshot } from "@workqueue/core/hooks";

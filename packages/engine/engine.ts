@@ -350,7 +350,11 @@ export interface FailingKey extends ListedKey {
 }
 
 /** Contents of a queue, with keys in place of items. A field of a {@linkcode RemoteQueueSnapshot} is one of this. */
-export interface EngineSnapshot extends Omit<RemoteQueueSnapshot<never>, "name" | "totals" | ListName> {
+export interface EngineSnapshot extends
+  Omit<
+    RemoteQueueSnapshot<never>,
+    "name" | "totals" | "readyItems" | "delayedItems" | "processingItems" | "failingItems"
+  > {
   /** Totals since the queue was created. A queue computes the others. */
   readonly totals: Omit<QueueTotals, "added">;
   /** Ready keys, the next one first. */
@@ -362,8 +366,6 @@ export interface EngineSnapshot extends Omit<RemoteQueueSnapshot<never>, "name" 
   /** Keys that failed and will be retried, most failures first. */
   readonly failingItems: readonly FailingKey[];
 }
-
-type ListName = "readyItems" | "delayedItems" | "processingItems" | "failingItems";
 
 /** Key that was cancelled while an owner had it. */
 export interface CancelledKey {

@@ -22,6 +22,7 @@ export type {
   QueueTotals,
   RemoteAddAllOptions,
   RemoteAddAllResult,
+  RemoteAddAndWaitOptions,
   RemoteAddOptions,
   RemoteBlockedGroup,
   RemoteLease,

@@ -20,6 +20,7 @@ export type {
   QueueTotals,
   RemoteAddAllOptions,
   RemoteAddAllResult,
+  RemoteAddAndWaitOptions,
   RemoteAddOptions,
   RemoteBlockedGroup,
   RemoteLease,

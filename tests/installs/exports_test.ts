@@ -20,7 +20,7 @@ const INTERNALS = ["./internal/policy", "./internal/registry", "./internal/struc
  * names that the main entry point leaves out.
  */
 const ROOMS = ["./config", "./disciplines", "./limiters", "./throttles"];
-const LEFT_OUT = ["./internal", ...INTERNALS, "./hooks", "./inspect", ...ROOMS];
+const LEFT_OUT = ["./internal", ...INTERNALS, "./hooks", "./inspect", "./watch", ...ROOMS];
 
 /** For each entry point, the other entry points that it loads. */
 const BRINGS: Record<string, string[]> = {
@@ -31,6 +31,7 @@ const BRINGS: Record<string, string[]> = {
   "./workers": ["./duration"],
   "./hooks": [],
   "./inspect": ["./duration", "./token-bucket"],
+  "./watch": [],
   "./parallelize": [],
   "./metrics": [],
   "./duration": [],

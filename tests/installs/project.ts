@@ -79,6 +79,6 @@ export async function expectedFindings(): Promise<Findings> {
     errors: ["Error: a hiccup"],
     timersHaveTheirTurn: true,
     exports,
-    copies: [],
+    copies: ["./throttles bucket", "./throttles/bucket bucket"], // throttles that have the name of a limiter
   };
 }
