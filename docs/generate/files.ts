@@ -41,7 +41,7 @@ export const files: Readonly<Record<string, () => string | Promise<string>>> = {
   "packages/dashboard/docs_address.ts": docsAddress,
   "packages/dashboard/page.ts": page,
   "mod.ts": mainEntry,
-  "bench/SIZES.md": sizes, // after `mod.ts`, whose limiters it lists
+  "docs/sizes.md": sizes, // after `mod.ts`, whose names it lists
   "deno.json": () => manifest("deno.json"),
   "jsr.json": () => manifest("jsr.json"),
   "deno.all.json": allPackages,
