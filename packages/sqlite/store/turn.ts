@@ -125,6 +125,7 @@ class Turn {
     const { held_place, held_priority, cancelled } = item;
     const finish: Finish = cancelled === null ? asked : { key, token, kind: "succeeded" };
     const { kind } = finish;
+    if (priority !== undefined && priority !== 0) queue.tx.state.isRanked = true;
     let place: number | undefined;
     if (kind !== "handedBack") item.stalls = 0;
     const delayUs = toMicroseconds(delay);
