@@ -125,6 +125,14 @@ export interface RemoteQueueOptions<T = string> {
    */
   addWhileDelayed?: "keep" | "replace" | "fold" | undefined;
   /**
+   * Priority of retries, for a discipline that uses priorities. A priority that a handler or `addRateLimited` asks for
+   * takes precedence. The option of the process in which the attempt failed applies. In-memory queues have the same
+   * option.
+   *
+   * @default {the priority of the item}
+   */
+  retryPriority?: number | undefined;
+  /**
    * Metrics provider for this process's own work. The queue reports `queueLatency`, `workDuration`, `unfinishedWork`,
    * `longestRunningProcessor` and `retries`. The queue's pools report `active`, `concurrency`, `failures` and
    * `givenUp`. The whole queue is measured by a function of the engine's package. Pass a provider of your own through

@@ -47,6 +47,7 @@ export const COMMON_OPTIONS: RulesOf<Exclude<keyof RemoteQueueOptions, DocumentO
   maxStalls: A_POSITIVE_INTEGER,
   callTimeout: AN_INTERVAL,
   results: AN_INTERVAL,
+  retryPriority: [Number.isFinite, "must be a finite number"],
   metrics: A_METRICS_PROVIDER,
   onQueueError: A_FUNCTION,
 };

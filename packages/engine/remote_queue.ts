@@ -112,6 +112,8 @@ export interface RemoteQueueParts<T> {
   readonly onQueueError: ((error: unknown) => void) | undefined;
   /** Whether results of handlers are stored for processes that await them: the queue has the option `results`. */
   readonly storesResults: boolean;
+  /** Option `retryPriority`. */
+  readonly retryPriority: number | undefined;
 }
 
 /** Throttle of a config that all processes share. */
@@ -188,6 +190,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   readonly #leaseEvents: LeaseEvents<T>;
   readonly #givenUp: GivenUpItems<T>;
   readonly #storesResults: boolean;
+  readonly #retryPriority: number | undefined;
   /** Calls to `addAndWait`, by the engine, or partition, of their items. */
   readonly #waits = new Map<Awaiting, Waits>();
   /** Number of running calls. */
@@ -202,7 +205,8 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
   #close!: () => void;
 
   constructor(parts: RemoteQueueParts<T>) {
-    const { engine, throttleStore, keyOf, throttleName, shared, metrics, onQueueError, storesResults } = parts;
+    const { engine, throttleStore, keyOf, throttleName, shared, metrics, onQueueError, storesResults, retryPriority } =
+      parts;
     this.name = engine.settings.name;
     this.keyOf = keyOf;
     this.#items = new Items(keyOf);
@@ -211,6 +215,7 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
     this.#throttleName = throttleName;
     this.#shared = shared;
     this.#storesResults = storesResults;
+    this.#retryPriority = retryPriority;
     this.#errors = new ErrorLog(`Queue ${inspect(this.name)} on ${engine.product}`, onQueueError);
     this.#provider = metrics;
     this.#metrics = metrics && new ProcessMetrics(metrics, this.name, this.#times);
@@ -336,7 +341,8 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
 
   addRateLimited(item: T, options: RemoteAddOptions & { minDelay?: Duration | undefined } = {}): Promise<void> {
     return this.#call("add item", async () => {
-      const { priority, trace } = givenWith("add item", options, "minDelay");
+      const { priority: asked, trace } = givenWith("add item", options, "minDelay");
+      const priority = options.priority ?? this.#retryPriority ?? asked;
       const minDelay = options.minDelay === undefined ? 0 : requireDuration("add item", "minDelay", options.minDelay);
       const entry = { ...this.#items.write("add item", item), trace };
       const isNewest = !this.#items.wasHandedOut(item);
@@ -782,7 +788,8 @@ class RemoteQueueObject<T> implements LiveRemoteQueue<T> {
       case "retry":
       case "failed": {
         const reason = "error" in ending ? lineOf(ending.error) : "";
-        const priority = "priority" in ending ? ending.priority : undefined;
+        const asked = "priority" in ending ? ending.priority : undefined;
+        const priority = asked ?? this.#retryPriority;
         const { minDelay } = ending;
         const given = limiter.given(failures, { key, item, isReadable, startedAt, minDelay });
         return { ...finish, delay: minDelay, rules: limiter.rules, given, reason, priority };

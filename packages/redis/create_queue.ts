@@ -84,7 +84,7 @@ export function openQueue<T, R = unknown>(
   { limiter, keepGivenUp, retryBudget, ...throttles }: LiveSettings,
   discipline: DisciplinePlan | undefined,
 ): LiveRemoteQueue<T, R> & RedisQueue<T, R> {
-  const { name, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError } = options;
+  const { name, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError, retryPriority } = options;
   const { leaseDuration, callTimeout } = intervalsOf(ACTION, options);
   const { storesResults, keepOutcomesFor } = resultsOf(ACTION, options);
   const connection = connect(ACTION, { ...options, callTimeout });
@@ -106,7 +106,7 @@ export function openQueue<T, R = unknown>(
     ? new RedisEngine(connection, scripts, settings)
     : createPartitions(connection, settings, partitions);
   const throttleStore = new RedisThrottleStore(connection, throttleScripts, settings.expireAfter);
-  const own = { keyOf, metrics, onQueueError, storesResults };
+  const own = { keyOf, metrics, onQueueError, storesResults, retryPriority };
   const queue = createRemoteQueue<T, R>({ engine, throttleStore, ...throttles, ...own });
   const separator = discipline?.separator ?? null;
   return Object.assign(queue, {

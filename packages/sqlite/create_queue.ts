@@ -74,6 +74,7 @@ export function openQueue<T, R = unknown>(
   discipline: DisciplinePlan | undefined,
 ): SqliteQueue<T, R> & LiveRemoteQueue<T, R> {
   const { durability = "full", name, maxStalls = 5, keyOf, addWhileDelayed = "keep", metrics, onQueueError } = options;
+  const { retryPriority } = options;
   const { leaseDuration, callTimeout } = intervalsOf(ACTION, options);
   const { storesResults, keepOutcomesFor } = resultsOf(ACTION, options);
   const path = realPathOf(options.path);
@@ -93,7 +94,8 @@ export function openQueue<T, R = unknown>(
     clock,
   };
   const parts = options.thread ? openThreadParts(path, options.thread, settings) : openPartsNow(path, settings);
-  const queue = createRemoteQueue<T, R>({ ...parts, keyOf, ...throttles, metrics, onQueueError, storesResults });
+  const own = { keyOf, metrics, onQueueError, storesResults, retryPriority };
+  const queue = createRemoteQueue<T, R>({ ...parts, ...throttles, ...own });
   return Object.assign(queue, {
     addWithin(connection: SqliteConnection, items: Iterable<T>, addOptions?: RemoteAddAllOptions<T>): void {
       const action = "add items within a transaction";

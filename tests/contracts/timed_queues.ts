@@ -58,6 +58,7 @@ export abstract class TimedQueues {
       metrics: undefined,
       onQueueError,
       storesResults: false,
+      retryPriority: undefined,
     });
   }
 
