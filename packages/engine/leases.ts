@@ -34,7 +34,10 @@ export class Leases<L extends TimedLease> {
   /** Send time of the latest successful call that took or renewed leases. */
   #renewedAt = 0;
   #isRenewing = false;
-  /** Whether the next renewal must follow the running one, because its reply may not have the latest changes. */
+  /**
+   * Whether another renewal must follow the running one, because its reply may not have the latest changes, or the next
+   * lease.
+   */
   #mustRenew = false;
   #renewal: ReturnType<typeof setTimeout> | undefined = undefined;
   #end: ReturnType<typeof setTimeout> | undefined = undefined;
@@ -65,6 +68,7 @@ export class Leases<L extends TimedLease> {
     this.#renewedAt = Math.max(this.#renewedAt, sentAt);
     if (this.#renewal === undefined) this.#renewLater();
     if (this.#end === undefined) this.#checkEnd();
+    if (this.#mustRenew && !this.#isRenewing) this.#renew();
   }
 
   /**
@@ -120,10 +124,12 @@ export class Leases<L extends TimedLease> {
     this.renew();
   }
 
-  /** Renews the leases now, because something has changed for one of their items. */
+  /**
+   * Renews the leases now, because something has changed for one of their items, which may be on its way to this
+   * process.
+   */
   renew(): void {
-    if (this.#held.size === 0) return;
-    if (this.#isRenewing) this.#mustRenew = true;
+    if (this.#isRenewing || this.#held.size === 0) this.#mustRenew = true;
     else this.#renew();
   }
 
@@ -131,6 +137,7 @@ export class Leases<L extends TimedLease> {
     const { owner } = this;
     const sentAt = performance.now();
     this.#isRenewing = true;
+    this.#mustRenew = false;
     try {
       const news = await this.#engine.renew(owner, this.tellsAdds);
       if (owner === this.owner && this.#held.size > 0) {
@@ -145,10 +152,8 @@ export class Leases<L extends TimedLease> {
       // If renewals keep failing, the leases expire, and `finish` reports that.
     }
     this.#isRenewing = false;
-    const mustRenew = this.#mustRenew;
-    this.#mustRenew = false;
     if (this.#held.size === 0) this.#renewal = undefined;
-    else if (mustRenew) this.#renew();
+    else if (this.#mustRenew) this.#renew();
     else this.#renewLater();
   }
 

@@ -58,32 +58,39 @@ export class Waits {
       signal?.removeEventListener("abort", abort);
       end();
     };
-    const drop = (reason: unknown) => {
-      this.#ended.push({ key, id });
-      call.reject(reason);
+    const abort = () => {
+      call.reject(signal!.reason);
+      added.then(end, () => {}); // not earlier, because the engine may not have the wait yet
     };
-    const abort = () => drop(signal!.reason);
+    const end = () => void this.#ended.push({ key, id });
     const call: Call = {
       key,
       isAdded: false,
       resolve: (value) => settle(() => resolve(value)),
       reject: (error) => settle(() => reject(error)),
     };
-    signal?.addEventListener("abort", abort, { once: true });
     this.#calls.set(id, call);
     void this.#listen();
     this.#timer ??= setTimeout(() => this.#keep(), KEEP_EACH);
     const added = this.#engine.addAndWait(entry, this.#process, id);
-    added.then(() => call.isAdded = true, drop);
+    added.then(() => call.isAdded = true, (error) => {
+      end(); // the engine may have the wait nevertheless
+      call.reject(error);
+    });
+    if (signal?.aborted) abort();
+    else signal?.addEventListener("abort", abort, { once: true });
     return { added, result };
   }
 
-  /** Fetches the outcomes that there are, and ends the waits that are left with an error. */
+  /** Fetches the outcomes that there are, and ends the waits that are left with an error, also in the engine. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     if (this.#calls.size > 0) await this.#lookNow();
-    for (const { reject } of [...this.#calls.values()]) reject(shutDown());
+    for (const [id, { key, reject }] of [...this.#calls]) {
+      this.#ended.push({ key, id });
+      reject(shutDown());
+    }
     if (this.#received.length + this.#ended.length > 0) await this.#lookNow();
     this.#stopListening?.();
   }
@@ -96,7 +103,7 @@ export class Waits {
     try {
       this.#stopListening = await this.#engine.listen(this.#process, { wake: look, renew() {}, resumed: look });
       if (this.#isClosed) this.#stopListening();
-      else if (this.#waiting().length > 0) look(); // a message may have come before
+      else if (this.#calls.size > 0) look(); // a message may have come before
     } catch (error) {
       this.#isListening = false;
       if (!this.#isClosed) this.#onError(error);
@@ -129,17 +136,20 @@ export class Waits {
   /** Looks for outcomes. A look that is running is followed by another one. */
   #lookNow(): Promise<void> {
     this.#mustLook = true;
-    return this.#look ??= this.#lookOften().finally(() => this.#look = undefined);
+    return this.#look ??= this.#lookOften();
   }
 
+  /** Looks until there are no more outcomes and, if this is the last look, until the engine has forgotten them. */
   async #lookOften(): Promise<void> {
-    while (this.#mustLook) {
-      this.#mustLook = false;
-      try {
-        if (await this.#fetch([])) this.#mustLook = true;
-      } catch {
-        return; // the next call that keeps the waits tries again
+    try {
+      while (this.#mustLook) {
+        this.#mustLook = false;
+        if (await this.#fetch([]) || (this.#isClosed && this.#received.length > 0)) this.#mustLook = true;
       }
+    } catch {
+      // The next call that keeps the waits tries again.
+    } finally {
+      this.#look = undefined; // in the same turn as the last check of `#mustLook`, so that no look is left out
     }
   }
 

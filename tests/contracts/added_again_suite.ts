@@ -55,6 +55,21 @@ export function addedAgainSuite(test: RemoteTest, partitions?: number): void {
     await pool.stop();
   });
 
+  test("addedAgain() that is first called after the add is true a moment later", async (place) => {
+    await using queue = open(place);
+    await using other = open(place);
+    let attempts = 0;
+    const pool = runWorkers(queue, async (_item, context) => {
+      if (++attempts > 1) return;
+      await other.add("a");
+      await until(() => context.addedAgain());
+    });
+    await queue.add("a");
+    await queue.whenIdle();
+    assertEquals(attempts, 2);
+    await pool.stop();
+  });
+
   for (const error of [new TerminalError("no"), new Error("no"), undefined]) {
     test(`rule 24: an add in another process aborts the attempt, which counts nowhere: ${error}`, async (place) => {
       await using queue = open(place);

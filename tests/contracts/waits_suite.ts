@@ -260,6 +260,26 @@ export function waitsSuite(test: RemoteTest, partitions?: number): void {
     assertEquals([lease.item, (await queue.counts()).ready, errors], ["a", 0, []]);
   });
 
+  test("a signal that aborts in the turn of the call ends the wait, but not the work", async (place) => {
+    await using queue = open(place);
+    const controller = new AbortController();
+    const reason = queue.addAndWait("a", { signal: controller.signal }).catch((reason) => reason);
+    controller.abort("enough");
+    await using lease = await take(queue);
+    assertEquals([lease.item, await reason], ["a", "enough"]);
+  });
+
+  test("rule 23: a call gets its result although another process changes the order of the queue", async (place) => {
+    await using queue = open(place);
+    const call = queue.addAndWait("a");
+    await untilAdded(queue, 1);
+    await using worker = open(place, { discipline: { type: "priority", min: 0, max: 10, maxHeadStart: "1s" } });
+    await worker.add("b");
+    await until(async () => (await worker.counts()).ready === 2);
+    for (let i = 0; i < 2; i++) await (await take(worker)).finish();
+    assertEquals(await call, undefined);
+  });
+
   test("bad arguments reject, and nothing is added", async (place) => {
     await using queue = open(place, { onQueueError() {} });
     await assertRejects(() => queue.addAndWait(1 as never), TypeError, "string");

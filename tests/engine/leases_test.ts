@@ -93,3 +93,17 @@ Deno.test("leases: a process without leases does not renew", async () => {
     assertEquals(engine.answers.length, 0);
   });
 });
+
+Deno.test("leases: a message that comes before its lease causes a renewal when the lease comes", async () => {
+  await withLeases(async (engine, leases, time, one, two) => {
+    leases.delete(one);
+    leases.delete(two);
+    leases.renew();
+    assertEquals(engine.answers.length, 0);
+    leases.add([one], performance.now());
+    assertEquals(engine.answers.length, 1);
+    engine.answers[0]!({ cancelled: [], addedAgain: ["1"] });
+    await time.tickAsync(0);
+    assertEquals([one.notes, engine.answers.length], [["added again"], 1]);
+  });
+});

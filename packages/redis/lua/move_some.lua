@@ -14,8 +14,12 @@ do
   end
   --#include drop_past_order
   isDone = isDone and not past[1]
-  if not isDone then redis.call('HSET', q.meta, 'moving', q.moving)
-  elseif q.paused_until > 0 or q.redrive_at or q.hasTraces or q.budget or q.hasCancels or
-    stored[16] then redis.call('HDEL', q.meta, 'moving')
-  else redis.call('HDEL', q.meta, 'moving', 'more') end
+  if not isDone then
+    redis.call('HSET', q.meta, 'moving', q.moving)
+  else
+    redis.call('HDEL', q.meta, 'moving')
+    local isUsual = not stored[16]
+    for _, field in ipairs(redis.call('HMGET', q.meta, unpack(RARE_FIELDS))) do isUsual = isUsual and not field end
+    if isUsual then redis.call('HDEL', q.meta, 'more') end
+  end
 end

@@ -122,8 +122,7 @@ if stored[10] then
 end
 q.ranked = stored[12]
 if stored[13] then
-  local more = redis.call('HMGET', q.meta, 'moving', 'until', 'redrive', 'traces', 'budget', 'cancels',
-    'waits', 'adds')
+  local more = redis.call('HMGET', q.meta, unpack(RARE_FIELDS))
   q.moving, q.paused_until, q.redrive_at, q.hasTraces = more[1], tonumber(more[2]) or 0, tonumber(more[3]), more[4]
   q.budget, q.hasCancels, q.hasWaits, q.tellsAdds = more[5], more[6], more[7], more[8]
 end
@@ -532,14 +531,14 @@ function q.keepTrace(key, trace)
   end
 end
 
--- Notes that an owner wants to be told of adds of its keys.
+-- Notes that an owner wants to be told of adds of its keys. Returns whether that is new.
 function q.beTold(owner)
   if not q.tellsAdds then
     q.useMore()
     redis.call('HSET', q.meta, 'adds', 1)
     q.tellsAdds = '1'
   end
-  redis.call('SADD', q.telling, owner)
+  return redis.call('SADD', q.telling, owner) == 1
 end
 
 -- Tells the holder of a key that was added while it is processing, if the holder wants to know and was not told.

@@ -446,7 +446,10 @@ end
 -- two processes that check for them. While other owners have keys, an idle process calls as often as they renew.
 function q.beIdle()
   q.isBusy = redis.call('ZADD', q.idle, 'NX', now, process) == 1 -- an idle process looks whether the queue is empty
-  if redis.call('SCARD', q.held_by .. owner) == 0 then redis.call('ZREM', q.owners, owner) end
+  if redis.call('SCARD', q.held_by .. owner) == 0 then
+    redis.call('ZREM', q.owners, owner)
+    if q.tellsAdds then redis.call('SREM', q.telling, owner) end
+  end
   redis.call('HDEL', q.looks, process) -- this call has stopped the process's timer
   -- Two idle processes call three times per lease duration, so that leases of current and later owners end on time. If
   -- leases last 15 s or more, every idle process calls often enough, because it calls at least every 5 s.

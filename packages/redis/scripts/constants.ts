@@ -66,6 +66,9 @@ const WITH_KEYS = [
 /** Structures of the order of a queue without ready keys. Their names begin with the prefix of the order. */
 const OF_ORDER = ["line", "raised", "groups", "turns", "changing", "kept", "idle", "blocked", "weights"];
 
+/** Fields of `meta` that most queues don't have. Scripts read them if the field `more` is there. */
+const RARE_FIELDS = ["moving", "until", "redrive", "traces", "budget", "cancels", "waits", "adds"];
+
 /** Values that Lua uses by their names. */
 const CONSTANTS: Readonly<Record<string, string | readonly string[]>> = {
   FORMAT,
@@ -77,6 +80,7 @@ const CONSTANTS: Readonly<Record<string, string | readonly string[]>> = {
   STRUCTURES,
   WITH_KEYS,
   OF_ORDER,
+  RARE_FIELDS,
 };
 
 /** Lua that declares the constants. */

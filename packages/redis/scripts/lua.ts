@@ -270,12 +270,13 @@ if not q.born then
     return redis.call('EXISTS', ...) > 0 and '1' or false
   end
   stored[8], stored[9], q.ranked = has(q.items), has(q.folding), has(q.priorities, q.due_priorities)
-  q.hasTraces, q.hasWaits = has(q.traces), has(q.wait_ends)
+  q.hasTraces, q.hasWaits, q.tellsAdds = has(q.traces), has(q.wait_ends), has(q.telling)
   if stored[8] then redis.call('HSET', q.meta, 'payloads', 1) end
   if stored[9] then redis.call('HSET', q.meta, 'folding', 1) end
   if q.ranked then redis.call('HSET', q.meta, 'ranked', 1) end
   if q.hasTraces then redis.call('HSET', q.meta, 'traces', 1, 'more', 1) end
   if q.hasWaits then redis.call('HSET', q.meta, 'waits', 1, 'more', 1) end
+  if q.tellsAdds then redis.call('HSET', q.meta, 'adds', 1, 'more', 1) end
 end
 `,
   claim: `--#include read_lock
@@ -1705,10 +1706,14 @@ do
   end
   --#include drop_past_order
   isDone = isDone and not past[1]
-  if not isDone then redis.call('HSET', q.meta, 'moving', q.moving)
-  elseif q.paused_until > 0 or q.redrive_at or q.hasTraces or q.budget or q.hasCancels or
-    stored[16] then redis.call('HDEL', q.meta, 'moving')
-  else redis.call('HDEL', q.meta, 'moving', 'more') end
+  if not isDone then
+    redis.call('HSET', q.meta, 'moving', q.moving)
+  else
+    redis.call('HDEL', q.meta, 'moving')
+    local isUsual = not stored[16]
+    for _, field in ipairs(redis.call('HMGET', q.meta, unpack(RARE_FIELDS))) do isUsual = isUsual and not field end
+    if isUsual then redis.call('HDEL', q.meta, 'more') end
+  end
 end
 `,
   num_requeues: `return q.reply(limiters().requeues(cjson.decode(rules), key))
@@ -1999,8 +2004,7 @@ if stored[10] then
 end
 q.ranked = stored[12]
 if stored[13] then
-  local more = redis.call('HMGET', q.meta, 'moving', 'until', 'redrive', 'traces', 'budget', 'cancels',
-    'waits', 'adds')
+  local more = redis.call('HMGET', q.meta, unpack(RARE_FIELDS))
   q.moving, q.paused_until, q.redrive_at, q.hasTraces = more[1], tonumber(more[2]) or 0, tonumber(more[3]), more[4]
   q.budget, q.hasCancels, q.hasWaits, q.tellsAdds = more[5], more[6], more[7], more[8]
 end
@@ -2409,14 +2413,14 @@ function q.keepTrace(key, trace)
   end
 end
 
--- Notes that an owner wants to be told of adds of its keys.
+-- Notes that an owner wants to be told of adds of its keys. Returns whether that is new.
 function q.beTold(owner)
   if not q.tellsAdds then
     q.useMore()
     redis.call('HSET', q.meta, 'adds', 1)
     q.tellsAdds = '1'
   end
-  redis.call('SADD', q.telling, owner)
+  return redis.call('SADD', q.telling, owner) == 1
 end
 
 -- Tells the holder of a key that was added while it is processing, if the holder wants to know and was not told.
@@ -2727,7 +2731,12 @@ local isThere = redis.call('ZSCORE', q.owners, owner) and 1 or 0
 if isThere == 1 then
   redis.call('ZADD', q.owners, q.leaseEnd(leaseUs), owner)
   if tellsAdds then
-    q.beTold(owner)
+    if q.beTold(owner) then
+      for _, key in ipairs(redis.call('SRANDMEMBER', q.held_by .. owner, KEPT)) do
+        local flag, token = q.split(redis.call('HGET', q.holders, key))
+        if flag == '+' then redis.call('HSET', q.added_to .. owner, key, token) end
+      end
+    end
     local added = redis.call('HRANDFIELD', q.added_to .. owner, KEPT, 'WITHVALUES') -- at most that many, all different
     for i = 2, #added, 2 do addedAgain[i / 2] = added[i] end
   end
@@ -3796,7 +3805,10 @@ end
 -- two processes that check for them. While other owners have keys, an idle process calls as often as they renew.
 function q.beIdle()
   q.isBusy = redis.call('ZADD', q.idle, 'NX', now, process) == 1 -- an idle process looks whether the queue is empty
-  if redis.call('SCARD', q.held_by .. owner) == 0 then redis.call('ZREM', q.owners, owner) end
+  if redis.call('SCARD', q.held_by .. owner) == 0 then
+    redis.call('ZREM', q.owners, owner)
+    if q.tellsAdds then redis.call('SREM', q.telling, owner) end
+  end
   redis.call('HDEL', q.looks, process) -- this call has stopped the process's timer
   -- Two idle processes call three times per lease duration, so that leases of current and later owners end on time. If
   -- leases last 15 s or more, every idle process calls often enough, because it calls at least every 5 s.
