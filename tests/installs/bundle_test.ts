@@ -53,7 +53,7 @@ Deno.test("Rollup makes bundles as small as esbuild, and Bun makes larger ones, 
     const byRollup = gzipped(await bundleOfRollup(entry, project.path("node_modules/@workqueue/core/mod.js")));
     const sizes = `${name}: ${size} bytes by esbuild, ${byRollup} by Rollup, ${byBun} by Bun`;
     console.log(sizes);
-    assert(byRollup <= 1.03 * size && byBun <= 1.4 * size, sizes);
+    assert(byRollup <= 1.03 * size && byBun <= 1.3 * size, sizes);
   }
 });
 
