@@ -26,6 +26,12 @@ function jsonOf(value: object): string | undefined {
 
 /** Returns the reason with which the signal of a cancelled attempt aborts. */
 export function readReason(text: string): unknown {
-  const { value, error } = text === "" ? { error: "The item was cancelled" } : JSON.parse(text);
-  return error === undefined ? value : withCode("WQ_CANCELLED", new Error(error));
+  if (text === "") return cancelledError();
+  const { value, error } = JSON.parse(text);
+  return error === undefined ? value : cancelledError(error);
+}
+
+/** Returns the error for an item that was cancelled. */
+export function cancelledError(message = "The item was cancelled", options: ErrorOptions = {}): Error {
+  return withCode("WQ_CANCELLED", new Error(message, options));
 }

@@ -1,5 +1,5 @@
-import { withCode } from "@workqueue/core/internal";
 import type { ItemEvent } from "@workqueue/core/watch";
+import { cancelledError } from "./cancel_reason.ts";
 import type { FailureInput } from "./delay_nodes.ts";
 import type { Finish } from "./engine.ts";
 import type { LeaseEnding } from "./outcome.ts";
@@ -11,9 +11,7 @@ import type { LeaseEnding } from "./outcome.ts";
  * @param finish Request of the ending, which has the delay of a retry.
  */
 export function endEventOf(attempt: number, ending: LeaseEnding | "cancelled", finish: Finish): ItemEvent | undefined {
-  if (ending === "cancelled") {
-    return { state: ending, error: withCode("WQ_CANCELLED", new Error("The item was cancelled")) };
-  }
+  if (ending === "cancelled") return { state: ending, error: cancelledError() };
   switch (ending.kind) {
     case "failed":
       return { state: "failed", attempt, error: ending.error, retryInMs: delayOf(finish) };

@@ -1,7 +1,7 @@
 import { GivenUpError, type GiveUpReason } from "@workqueue/core";
 import { inspect, messageOf, withCode } from "@workqueue/core/internal";
 import { Buffer } from "node:buffer";
-import { readReason } from "./cancel_reason.ts";
+import { cancelledError, readReason } from "./cancel_reason.ts";
 
 /** Maximum size of a result, in bytes of its JSON. */
 const MAX_SIZE = 65_536;
@@ -44,10 +44,7 @@ export function readOutcome(key: string, outcome: string): unknown {
       throw new GivenUpError(error, reason as GiveUpReason);
     }
     case "cancelled":
-      throw withCode(
-        "WQ_CANCELLED",
-        new Error("The item was cancelled", text === "" ? {} : { cause: readReason(text) }),
-      );
+      throw cancelledError(undefined, text === "" ? {} : { cause: readReason(text) });
     default:
       throw refusedResult(key, outcome);
   }
