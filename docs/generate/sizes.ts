@@ -27,51 +27,53 @@ export function programOf(...names: string[]): BuildOptions {
   };
 }
 
-/** Returns the size of a program that exports these names of the core, or all names, in gzipped bytes. */
+/** Returns the size of a program that exports these names of the core, in gzipped bytes. */
 export async function sizeOf(...names: string[]): Promise<number> {
-  const { outputFiles } = await build(programOf(...names));
-  await stop();
-  return gzipSync(outputFiles![0]!.contents, { level: 9 }).length;
+  const [size] = await sizesOf([names]);
+  return size!;
 }
 
-/** Returns the names of the values that the main entry exports. */
-async function exportedNames(): Promise<string[]> {
-  return Object.keys(await import("../../mod.ts")).sort();
-}
-
-/** Returns the sizes of programs that export one name each, in gzipped bytes. One build reads each module only once. */
-async function sizesOf(names: readonly string[]): Promise<number[]> {
-  const programs: Plugin = {
+/** Returns the sizes of programs that export some names each. One build reads each module only once. */
+async function sizesOf(programs: readonly (readonly string[])[]): Promise<number[]> {
+  const { stdin: _, ...options } = programOf();
+  const plugin: Plugin = {
     name: "programs",
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^export:/ }, ({ path }) => ({ path: path.slice("export:".length), namespace: "export" }));
-      onLoad({ filter: /.*/, namespace: "export" }, ({ path }) => {
-        return { contents: `export { ${path} } from ${JSON.stringify(MOD)};`, resolveDir: "." };
+      onResolve({ filter: /^program:/ }, ({ path }) => ({ path, namespace: "program" }));
+      onLoad({ filter: /.*/, namespace: "program" }, ({ path }) => {
+        return programOf(...programs[Number(path.slice("program:".length))]!).stdin;
       });
     },
   };
-  const { stdin: _, ...options } = programOf();
-  const entryPoints = names.map((name) => ({ in: `export:${name}`, out: name }));
-  const { outputFiles } = await build({ ...options, entryPoints, outdir: "out", plugins: [programs] });
+  const entryPoints = programs.map((_, i) => ({ in: `program:${i}`, out: `${i}` }));
+  const { outputFiles } = await build({ ...options, entryPoints, outdir: "out", plugins: [plugin] });
   await stop();
   const bytes = new Map(outputFiles!.map(({ path, contents }) => [basename(path, ".js"), contents]));
-  return names.map((name) => gzipSync(bytes.get(name)!, { level: 9 }).length);
+  return programs.map((_, i) => gzipSync(bytes.get(`${i}`)!, { level: 9 }).length);
 }
 
 /** Returns the page of sizes: of typical programs with targets, and of each name alone. */
 export async function sizes(): Promise<string> {
-  const without = await sizeOf(...CONTROLLER);
+  const names = Object.keys(await import("../../mod.ts")).sort();
+  const bytes = await sizesOf([
+    CONTROLLER,
+    ["createWorkQueue"],
+    [...CONTROLLER, "createDefaultControllerLimiter"],
+    ["loadConfigWith", ...REGISTRY],
+    ["loadConfig"],
+    ...LIMITERS.map((limiter) => [...CONTROLLER, limiter]),
+    ...names.map((name) => [name]),
+  ]);
+  const [without, workQueue, typical, someTypes, allTypes] = bytes as [number, number, number, number, number];
+  const withLimiters = bytes.slice(-names.length - LIMITERS.length, -names.length);
   const rows = [
-    row("`createWorkQueue` alone", await sizeOf("createWorkQueue"), WORK_QUEUE),
-    row("a typical controller", await sizeOf(...CONTROLLER, "createDefaultControllerLimiter"), TYPICAL),
-    row("`loadConfigWith`, exponential and bucket", await sizeOf("loadConfigWith", ...REGISTRY), SOME_TYPES),
-    row("`loadConfig`", await sizeOf("loadConfig"), ALL_TYPES),
+    row("`createWorkQueue` alone", workQueue, WORK_QUEUE),
+    row("a typical controller", typical, TYPICAL),
+    row("`loadConfigWith`, exponential and bucket", someTypes, SOME_TYPES),
+    row("`loadConfig`", allTypes, ALL_TYPES),
+    ...withLimiters.map((size, i) => row(`\`${LIMITERS[i]}\` in addition`, size - without, LIMITER)),
   ];
-  for (const limiter of LIMITERS) {
-    rows.push(row(`\`${limiter}\` in addition`, await sizeOf(...CONTROLLER, limiter) - without, LIMITER));
-  }
-  const names = await exportedNames();
-  const alone = (await sizesOf(names)).map((bytes, i) => `| \`${names[i]}\` | ${kB(bytes)} |`);
+  const alone = bytes.slice(-names.length).map((size, i) => `| \`${names[i]}\` | ${kB(size)} |`);
   return `\
 # Sizes
 
