@@ -3,42 +3,12 @@
 import { assertEquals } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
 import type { RemoteQueue } from "@workqueue/engine";
-import { ROOT } from "../cli/cli.ts";
+import { LineProcess } from "../line_process.ts";
 
-const SCRIPT = `${ROOT}tests/contracts/waits_process.ts`;
-
-/** Process, and the lines that it has written. */
-class Process {
-  readonly pid: number;
-  readonly lines: string[] = [];
-  readonly ended: Promise<void>;
-  readonly #child: Deno.ChildProcess;
-
-  constructor(role: string, name: string, place: string) {
-    const options = ["run", "-A", "--no-check", "--config", `${ROOT}deno.all.json`, SCRIPT, role, name, place];
-    this.#child = new Deno.Command(Deno.execPath(), { args: options, stdout: "piped", stderr: "inherit" }).spawn();
-    this.pid = this.#child.pid;
-    this.ended = this.#read();
-  }
-
-  async #read(): Promise<void> {
-    let rest = "";
-    for await (const text of this.#child.stdout.pipeThrough(new TextDecoderStream())) {
-      const lines = (rest + text).split("\n");
-      rest = lines.pop()!;
-      this.lines.push(...lines);
-    }
-    await this.#child.status;
-  }
-
-  async kill(): Promise<void> {
-    this.#child.kill("SIGKILL");
-    await this.ended;
-  }
-}
+const SCRIPT = new URL("waits_process.ts", import.meta.url);
 
 /** Waits until a condition holds. */
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
   while (!await isTrue()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
@@ -57,12 +27,12 @@ export function killedWaitsSuite(test: (name: string, run: (place: ProcessPlace)
   test("rule 23: a worker that is killed ends no wait, and the next worker's result counts", async (place) => {
     await using queue = place.open(options);
     const before = queue.addAndWait("a");
-    const hanging = new Process("hang", place.name, place.place);
-    await until(() => hanging.lines.includes("began a"));
+    const hanging = new LineProcess(SCRIPT, "hang", place.name, place.place);
+    await hanging.until((lines) => lines.includes("began a"));
     const during = queue.addAndWait("a");
     await until(async () => (await queue.snapshot()).processingItems[0]?.addedAgain === true);
     await hanging.kill();
-    const worker = new Process("work", place.name, place.place);
+    const worker = new LineProcess(SCRIPT, "work", place.name, place.place);
     const result = { of: "a", by: worker.pid };
     assertEquals(await Promise.all([before, during]), [result, result]);
     await worker.kill();
@@ -70,8 +40,8 @@ export function killedWaitsSuite(test: (name: string, run: (place: ProcessPlace)
 
   test("rule 23: a waiting process gets the result, and one that is killed leaves nothing to do", async (place) => {
     await using queue = place.open(options);
-    const waiting = new Process("wait", place.name, place.place);
-    const killed = new Process("wait", place.name, place.place);
+    const waiting = new LineProcess(SCRIPT, "wait", place.name, place.place);
+    const killed = new LineProcess(SCRIPT, "wait", place.name, place.place);
     await until(async () => (await queue.counts()).ready === 1);
     const lease = await queue.get();
     if (lease.shutdown) throw new Error("the queue was shut down");

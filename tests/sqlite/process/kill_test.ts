@@ -1,46 +1,14 @@
 /** Tests in which processes that share a file are killed. */
 
 import { assert, assertEquals } from "@std/assert";
-import { ROOT } from "../../cli/cli.ts";
+import { LineProcess } from "../../line_process.ts";
 import { Folder } from "../files.ts";
 
-const WORKER = `${ROOT}tests/sqlite/process/worker.ts`;
-
-/** Process, and the lines that it has written. */
-class Worker {
-  readonly lines: string[] = [];
-  readonly ended: Promise<void>;
-  readonly #child: Deno.ChildProcess;
-
-  constructor(...args: string[]) {
-    const options = ["run", "-A", "--no-check", "--config", `${ROOT}deno.all.json`, WORKER, ...args];
-    this.#child = new Deno.Command(Deno.execPath(), { args: options, stdout: "piped", stderr: "null" }).spawn();
-    this.ended = this.#read();
-  }
-
-  async #read(): Promise<void> {
-    let rest = "";
-    for await (const text of this.#child.stdout.pipeThrough(new TextDecoderStream())) {
-      const lines = (rest + text).split("\n");
-      rest = lines.pop()!;
-      this.lines.push(...lines);
-    }
-    await this.#child.status;
-  }
-
-  async until(isThere: (lines: readonly string[]) => boolean): Promise<void> {
-    while (!isThere(this.lines)) await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-
-  async kill(): Promise<void> {
-    this.#child.kill("SIGKILL");
-    await this.ended;
-  }
-}
+const WORKER = new URL("worker.ts", import.meta.url);
 
 Deno.test("SQLite: items acknowledged before a process was killed are still there, and the file is sound", async () => {
   using folder = new Folder();
-  const adder = new Worker("add", folder.path, "1000000");
+  const adder = new LineProcess(WORKER, "add", folder.path, "1000000");
   await adder.until(({ length }) => length >= 50);
   await adder.kill();
   const queue = folder.open();
@@ -55,9 +23,9 @@ Deno.test("SQLite: the items of a killed worker go to another process, and none 
   using folder = new Folder();
   const queue = folder.open({ leaseDuration: "1s" });
   await queue.addAll(["a", "b", "c", "d"]);
-  const hanging = new Worker("hang", folder.path);
+  const hanging = new LineProcess(WORKER, "hang", folder.path);
   await hanging.until(({ length }) => length === 2);
-  const other = new Worker("drain", folder.path);
+  const other = new LineProcess(WORKER, "drain", folder.path);
   await other.until((lines) => lines.filter((line) => line.startsWith("ended")).length === 2);
   assertEquals(other.lines.some((line) => hanging.lines.includes(line)), false);
   await hanging.kill();
@@ -71,7 +39,7 @@ Deno.test("SQLite: the items of a killed worker go to another process, and none 
 Deno.test("SQLite: an idle process is woken by an add in another one", async () => {
   using folder = new Folder();
   const queue = folder.open();
-  const idle = new Worker("work", folder.path);
+  const idle = new LineProcess(WORKER, "work", folder.path);
   await queue.add("first");
   await idle.until((lines) => lines.includes("ended first"));
   await queue.whenIdle();
