@@ -58,3 +58,22 @@ export class ApiError extends Error {
     if (wait >= 0) this.retryAfter = wait;
   }
 }
+
+/**
+ * Reports whether a request failed because its object has changed. Conflicts between field managers have the same
+ * reason, and don't end by trying again.
+ */
+export function isConflict(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 409 && error.reason === "Conflict" &&
+    !error.details?.causes?.some(({ reason }) => reason === "FieldManagerConflict");
+}
+
+/** Reports whether a request failed because its object, or the whole resource, doesn't exist. */
+export function isAbsence(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 404;
+}
+
+/** Returns `undefined` for an error that says that an object doesn't exist, and throws any other error. */
+export function ignoreAbsence(error: unknown): undefined {
+  if (!isAbsence(error)) throw error;
+}

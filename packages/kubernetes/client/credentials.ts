@@ -1,42 +1,37 @@
+import { systemClock } from "@workqueue/core";
 import { Buffer } from "node:buffer";
+import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { type CommandCredential, ExecCredential } from "./exec_credential.ts";
-import { FreshFile } from "./fresh_file.ts";
 import type { Access } from "./kubeconfig.ts";
 import type { TlsOptions } from "./pool.ts";
 
-/** Returns the current text of a certificate, key or token. */
-type Source = () => string | undefined;
+/** Age in milliseconds at which a file is read again. Service accounts get a new token long before theirs expires. */
+const MAX_AGE = 10_000;
 
 /** Certificates and headers with which requests reach a cluster as a user. Files are read again when they change. */
 export class Credentials {
   readonly #access: Access;
-  readonly #files: FreshFile[] = [];
   readonly #command: ExecCredential | undefined;
-  readonly #sources: { readonly ca: Source; readonly cert: Source; readonly key: Source; readonly token: Source };
+  /** Latest contents of files by their paths, and the times at which they were read. */
+  readonly #files = new Map<string, { readonly content: string; readAt: number }>();
   #tls: TlsOptions = {};
 
   constructor(access: Access) {
-    const { cluster, user } = access;
     this.#access = access;
-    this.#command = user.exec && new ExecCredential(access, user.exec);
-    const tokenFile = this.#file(user.tokenFile);
-    this.#sources = {
-      ca: this.#pem(cluster["certificate-authority-data"], cluster["certificate-authority"]),
-      cert: this.#pem(user["client-certificate-data"], user["client-certificate"]),
-      key: this.#pem(user["client-key-data"], user["client-key"]),
-      token: () => tokenFile()?.trim() ?? user.token,
-    };
+    this.#command = access.user.exec && new ExecCredential(access, access.user.exec);
   }
 
   /** Returns the options of connections: the same object until one of them changes. */
   async tls(): Promise<TlsOptions> {
+    const { cluster, user } = this.#access;
     const { clientCertificateData, clientKeyData }: CommandCredential = await this.#command?.get() ?? {};
-    const { "insecure-skip-tls-verify": isUnchecked, "tls-server-name": servername } = this.#access.cluster;
-    const { ca, cert, key } = this.#sources;
     const tls = {
-      ...{ ca: ca(), cert: clientCertificateData ?? cert(), key: clientKeyData ?? key(), servername },
-      rejectUnauthorized: !isUnchecked,
+      ca: this.#pem(cluster["certificate-authority-data"], cluster["certificate-authority"]),
+      cert: clientCertificateData ?? this.#pem(user["client-certificate-data"], user["client-certificate"]),
+      key: clientKeyData ?? this.#pem(user["client-key-data"], user["client-key"]),
+      servername: cluster["tls-server-name"],
+      rejectUnauthorized: !cluster["insecure-skip-tls-verify"],
     };
     const given = Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined));
     if (!isDeepStrictEqual(given, this.#tls)) this.#tls = given;
@@ -45,28 +40,37 @@ export class Credentials {
 
   /** Returns the headers of a request. */
   async headers(): Promise<Readonly<Record<string, string>>> {
-    const { username, password = "" } = this.#access.user;
-    const token = (await this.#command?.get())?.token ?? this.#sources.token();
+    const { tokenFile, username, password = "" } = this.#access.user;
+    const ofCommand = (await this.#command?.get())?.token;
+    const token = ofCommand ?? (tokenFile ? this.#read(tokenFile).trim() : this.#access.user.token);
     if (token) return { authorization: `Bearer ${token}` };
     return username ? { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` } : {};
   }
 
   /** Makes the next request read files and run the command again. */
   refresh(): void {
-    for (const file of this.#files) file.expire();
+    for (const file of this.#files.values()) file.readAt = -Infinity;
     this.#command?.expire();
   }
 
-  #pem(data: string | undefined, path: string | undefined): Source {
-    if (!data) return this.#file(path);
-    const text = Buffer.from(data, "base64").toString("utf8");
-    return () => text;
+  /** Returns a certificate or a key from the data, or else from the file. */
+  #pem(data: string | undefined, path: string | undefined): string | undefined {
+    if (data) return Buffer.from(data, "base64").toString("utf8");
+    return path ? this.#read(path) : undefined;
   }
 
-  #file(path: string | undefined): Source {
-    if (!path) return () => undefined;
-    const file = new FreshFile(path);
-    this.#files.push(file);
-    return () => file.read();
+  /** Returns the content of a file. If the file can no longer be read, returns its latest content. */
+  #read(path: string): string {
+    const now = systemClock.now();
+    const known = this.#files.get(path);
+    if (known !== undefined && now - known.readAt < MAX_AGE) return known.content;
+    let content = known?.content;
+    try {
+      content = readFileSync(path, "utf8");
+    } catch (error) {
+      if (content === undefined) throw error;
+    }
+    this.#files.set(path, { content, readAt: now });
+    return content;
   }
 }
