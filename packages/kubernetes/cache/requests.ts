@@ -1,9 +1,8 @@
 import { argumentError } from "@workqueue/core/internal";
-import { ApiError } from "../client/api_error.ts";
+import { ignoreAbsence, isAbsence, isConflict } from "../client/api_error.ts";
 import type { Client, RequestOptions } from "../client/client.ts";
 import { keyOf, type KubeObject, type ObjectMeta } from "../kube_object.ts";
 import { attempts } from "./attempt.ts";
-import { isConflict } from "./conflict.ts";
 import type { Target } from "./own_write.ts";
 import { type KindResource, pathOf } from "./resource.ts";
 import type { Store } from "./store.ts";
@@ -94,12 +93,4 @@ export class ObjectRequests<T extends KubeObject> {
       for (const { store, write } of writes) store.end(write, written);
     }
   }
-}
-
-function isAbsence(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 404;
-}
-
-function ignoreAbsence(error: unknown): void {
-  if (!isAbsence(error)) throw error;
 }

@@ -1,5 +1,5 @@
 import { argumentError } from "@workqueue/core/internal";
-import { ApiError } from "../client/api_error.ts";
+import { ignoreAbsence } from "../client/api_error.ts";
 import type { Client } from "../client/client.ts";
 import { sleep } from "../client/sleep.ts";
 import type { DeepReadonly, KubeObject } from "../kube_object.ts";
@@ -17,6 +17,11 @@ export interface Resource {
   readonly plural: string;
   /** Whether the objects have a namespace. */
   readonly isNamespaced: boolean;
+}
+
+/** Answer of the server about the resources of an API version. */
+interface Resources {
+  readonly resources: readonly { readonly name: string; readonly kind: string; readonly namespaced: boolean }[];
 }
 
 /** Resource of one kind, which the server is asked for when it is needed. */
@@ -72,10 +77,13 @@ export class KindResource {
   /** Resolves with the resource, after asking the server if needed; with `undefined` if it doesn't know the kind. */
   async #current(signal: AbortSignal): Promise<Resource | undefined> {
     if (this.#known !== undefined && !this.#isForgotten) return this.#known;
-    const found = await discover(this.#client, this.apiVersion, this.kind, signal);
+    const { apiVersion, kind } = this;
+    const root = `/${apiVersion.includes("/") ? "apis" : "api"}/${apiVersion}`;
+    const answer = await this.#client.request<Resources>("GET", root, { signal }).catch(ignoreAbsence);
+    const found = answer?.resources.find(({ name, kind: other }) => other === kind && !name.includes("/"));
     if (found === undefined) return undefined;
     this.#isForgotten = false;
-    return this.#known = found;
+    return this.#known = { root, plural: found.name, isNamespaced: found.namespaced };
   }
 
   #absence(): Error {
@@ -83,29 +91,12 @@ export class KindResource {
   }
 }
 
-/** Finds the resource of a kind. Resolves with `undefined` if the server doesn't know the kind, as before its CRD. */
-async function discover(
-  client: Client,
-  apiVersion: string,
-  kind: string,
-  signal: AbortSignal,
-): Promise<Resource | undefined> {
-  const root = `/${apiVersion.includes("/") ? "apis" : "api"}/${apiVersion}`;
-  interface Resources {
-    resources: { name: string; kind: string; namespaced: boolean }[];
-  }
-  try {
-    const { resources } = await client.request<Resources>("GET", root, { signal });
-    const found = resources.find(({ name, kind: other }) => other === kind && !name.includes("/"));
-    return found && { root, plural: found.name, isNamespaced: found.namespaced };
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return undefined;
-    throw error;
-  }
-}
-
 /** Returns the path of a collection or an object. */
-export function pathOf({ root, plural }: Resource, namespace?: string, name?: string): string {
+export function pathOf(
+  { root, plural }: Pick<Resource, "root" | "plural">,
+  namespace?: string,
+  name?: string,
+): string {
   const collection = namespace ? `${root}/namespaces/${encodeURIComponent(namespace)}/${plural}` : `${root}/${plural}`;
   return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`;
 }

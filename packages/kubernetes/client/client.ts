@@ -177,7 +177,7 @@ export class Client {
     const response = await this.#send(method, path, options);
     const text = await textOf(this.#chunks(name, response, options.signal));
     if (response.headers["content-type"]?.startsWith("text/")) return text as R;
-    return (text === "" ? undefined : parse(name, text)) as R;
+    return (text === "" ? undefined : this.parse(name, text)) as R;
   }
 
   /**
@@ -190,7 +190,7 @@ export class Client {
     const name = `GET ${path}`;
     const response = await this.#send("GET", path, { ...options, timeout: idleTimeout, isAlone: true });
     onOpen?.();
-    for await (const line of linesOf(this.#chunks(name, response, options.signal))) yield parse(name, line) as E;
+    for await (const line of linesOf(this.#chunks(name, response, options.signal))) yield this.parse(name, line) as E;
   }
 
   /**
@@ -203,20 +203,33 @@ export class Client {
   async list<T>(path: string, { onItem, ...options }: ListOptions<T>): Promise<{ metadata: ListMeta; size: number }> {
     const name = `GET ${path}`;
     const response = await this.#send("GET", path, options);
-    const splitter = new ListSplitter((json) => onItem(parse(name, json) as T));
+    const splitter = new ListSplitter((json) => onItem(this.parse(name, json) as T));
     let size = 0;
     for await (const chunk of this.#chunks(name, response, options.signal)) {
       size += chunk.length;
       splitter.write(chunk);
     }
     if (!splitter.isComplete) throw new NoAnswerError(name, new Error("the list is not complete"));
-    return { metadata: parse(name, splitter.metadata) as ListMeta, size };
+    return { metadata: this.parse(name, splitter.metadata) as ListMeta, size };
   }
 
   /** Closes idle connections. Running requests end when their signals abort. */
   close(): void {
     this.#reachability.stop();
     this.#options.transport.reset();
+  }
+
+  /**
+   * Returns the value of JSON in a response.
+   *
+   * @internal
+   */
+  protected parse(name: string, text: string): unknown {
+    try {
+      return JSON.parse(text);
+    } catch (error) {
+      throw new NoAnswerError(name, error);
+    }
   }
 
   /** Yields the chunks of a response. If it breaks off, throws the error for the request. */
@@ -337,12 +350,4 @@ async function textOf(chunks: AsyncIterable<string>): Promise<string> {
   const parts: string[] = [];
   for await (const chunk of chunks) parts.push(chunk);
   return parts.join("");
-}
-
-function parse(name: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new NoAnswerError(name, error);
-  }
 }

@@ -11,8 +11,7 @@ import {
 } from "@workqueue/core/internal";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { isConflict } from "../cache/conflict.ts";
-import { ApiError } from "../client/api_error.ts";
+import { ApiError, ignoreAbsence, isConflict } from "../client/api_error.ts";
 import type { Client, RequestOptions } from "../client/client.ts";
 import { sleep } from "../client/sleep.ts";
 import type { KubeObject } from "../kube_object.ts";
@@ -232,16 +231,12 @@ export class LeaderLease {
 
   /** Reads the lease, and notes when its version was seen first. Resolves with `undefined` if there is none. */
   async #read(signal: AbortSignal): Promise<Lease | undefined> {
-    try {
-      const options = { timeout: this.#duration * TIMEOUT, signal };
-      const lease = await this.#client.request<Lease>("GET", `${this.#path}/${this.#options.name}`, options);
-      const version = lease.metadata.resourceVersion;
-      if (this.#seen?.version !== version) this.#seen = { version, at: this.#clock.now() };
-      return lease;
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return undefined;
-      throw error;
-    }
+    const path = `${this.#path}/${this.#options.name}`;
+    const options = { timeout: this.#duration * TIMEOUT, signal };
+    const lease = await this.#client.request<Lease>("GET", path, options).catch(ignoreAbsence);
+    const version = lease?.metadata.resourceVersion;
+    if (this.#seen?.version !== version) this.#seen = { version, at: this.#clock.now() };
+    return lease;
   }
 
   /** Replaces the lease, or creates it if there is none. */

@@ -1,8 +1,7 @@
 import type { Outcome } from "@workqueue/core";
 import type { Cache } from "../cache/cache.ts";
 import type { Change } from "../cache/change.ts";
-import { isConflict } from "../cache/conflict.ts";
-import { ApiError } from "../client/api_error.ts";
+import { ignoreAbsence, isConflict } from "../client/api_error.ts";
 import { type DeepReadonly, keyOf, type KubeObject } from "../kube_object.ts";
 import type { ControllerOptions, ReconcileContext } from "./contract.ts";
 
@@ -70,9 +69,7 @@ export class Reconciler<T extends KubeObject> {
     const { finalizer, cleanup } = this.#options;
     await cleanup!.call(this.#options, object, context);
     const others = (object as KubeObject).metadata.finalizers!.filter((other) => other !== finalizer);
-    await this.#setFinalizers(object, others).catch((error) => {
-      if (!(error instanceof ApiError && error.status === 404)) throw error; // 404: it is gone
-    });
+    await this.#setFinalizers(object, others).catch(ignoreAbsence);
   }
 
   #setFinalizers(object: DeepReadonly<T>, finalizers: readonly string[]): Promise<DeepReadonly<T>> {

@@ -59,7 +59,7 @@ export class ApiServer {
     const target: Target = { resource, namespace, name, subresource, manager };
     const body = text === undefined ? undefined : parseBody(text);
     if (verb === "delete") return this.#delete(target, deleteOptions(body, query));
-    const isNew = this.#store.get(placeOf(resource, namespace, name)) === undefined;
+    const isNew = this.#store.get(placeOf(target)) === undefined;
     const object = verb === "get" ? this.#writes.read(target) : this.#write(verb, target, body, query, headers);
     return { code: isNew ? 201 : 200, body: object };
   }
@@ -84,7 +84,7 @@ export class ApiServer {
     const { resource: { group, plural }, name } = target;
     const { uid } = this.#writes.read(target).metadata;
     const removed = this.#writes.remove(target, options);
-    const isLeft = this.#store.get(placeOf(target.resource, target.namespace, name)) === removed;
+    const isLeft = this.#store.get(placeOf(target)) === removed;
     const details = { name, ...(group && { group }), kind: plural, uid };
     const success = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
     return { code: 200, body: isLeft ? removed : success };

@@ -1,7 +1,7 @@
 /** Controllers of the cluster: they collect garbage, empty namespaces, and establish custom resource definitions. */
 
 import type { OwnerReference } from "../kube_object.ts";
-import { CLEANUP, DEFINITION_PLACES, isEstablished } from "./definitions.ts";
+import { CLEANUP, isEstablished } from "./definitions.ts";
 import { type Stored, timestamp, valueAt, withValueAt } from "./objects.ts";
 import { placeOf, qualified } from "./resource.ts";
 import { resourceOfKind } from "./resources.ts";
@@ -32,24 +32,21 @@ export class Controllers {
   }
 
   #react({ place, before, after }: Change): void {
-    const { kind, metadata } = (after ?? before)!;
-    const object = this.#store.get(place);
-    if (object !== undefined) {
-      if (kind === "CustomResourceDefinition") this.#manageDefinition(object);
-      if (kind === "Namespace") this.#emptyNamespace(object);
-      if (metadata.deletionTimestamp !== undefined) this.#deleteOwner(object);
-      if (metadata.ownerReferences) this.#collect(object);
+    if (after !== undefined) {
+      const object = this.#store.get(place);
+      if (object !== undefined) this.#settle(object);
       return;
     }
-    for (const dependent of this.#dependentsOf(metadata.uid!)) this.#collect(dependent);
-    for (const owner of metadata.ownerReferences ?? []) {
-      const found = this.#find(owner, metadata.namespace);
-      if (found) this.#deleteOwner(found);
-    }
-    const namespace = this.#store.get(`namespaces//${metadata.namespace}`);
-    if (namespace) this.#emptyNamespace(namespace);
-    const definition = this.#store.get(`${DEFINITION_PLACES}//${place.split("/", 1)[0]}`);
-    if (definition) this.#manageDefinition(definition);
+    for (const dependent of this.#dependentsOf(before!.metadata.uid!)) this.#collect(dependent);
+    // Owners, namespaces and definitions that are being deleted may have waited for this object.
+    for (const object of this.#store.all()) if (object.metadata.deletionTimestamp !== undefined) this.#settle(object);
+  }
+
+  #settle(object: Stored): void {
+    this.#collect(object);
+    if (object.kind === "CustomResourceDefinition") this.#manageDefinition(object);
+    if (object.kind === "Namespace") this.#emptyNamespace(object);
+    this.#deleteOwner(object);
   }
 
   /** Deletes an object whose owners are all gone. References to single owners that are gone are removed. */
@@ -114,7 +111,8 @@ export class Controllers {
 
   #find({ apiVersion, kind, name, uid }: OwnerReference, namespace: string | undefined): Stored | undefined {
     const resource = resourceOfKind(this.#store, apiVersion, kind);
-    const found = resource && this.#store.get(placeOf(resource, resource.isClustered ? undefined : namespace, name));
+    const found = resource &&
+      this.#store.get(placeOf({ resource, namespace: resource.isClustered ? undefined : namespace, name }));
     return found?.metadata.uid === uid ? found : undefined;
   }
 

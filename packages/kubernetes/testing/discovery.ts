@@ -1,4 +1,4 @@
-import { apiVersionOf, type Resource } from "./resource.ts";
+import { apiVersionOf, type Resource, rootOf } from "./resource.ts";
 
 const VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"];
 
@@ -8,7 +8,6 @@ const VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"];
  */
 export function discover(path: string, resources: readonly Resource[]): object | undefined {
   if (path === "/version") return { major: "1", minor: "34", gitVersion: "v1.34.0" };
-  const rootOf = (resource: Resource) => `${resource.group ? "/apis" : "/api"}/${apiVersionOf(resource)}`;
   const served = resources.filter((resource) => rootOf(resource) === path);
   if (served.length === 0) return undefined;
   const groupVersion = apiVersionOf(served[0]!);

@@ -1,8 +1,8 @@
 import type { Duration } from "@workqueue/core";
 import { A_BOOLEAN, requireRules, timeoutRule, tryParseDuration } from "@workqueue/core/internal";
+import { pathOf } from "../cache/resource.ts";
 import { ApiError, type ApiStatus } from "../client/api_error.ts";
-import { Client, type ListOptions as ItemOptions, type RequestOptions, type WatchOptions } from "../client/client.ts";
-import type { ListMeta } from "../client/list_splitter.ts";
+import { Client } from "../client/client.ts";
 import type { Transport } from "../client/transport.ts";
 import type { KubeObject } from "../kube_object.ts";
 import { ApiServer } from "./api_server.ts";
@@ -12,7 +12,7 @@ import { type CustomKind, definitionOf } from "./definitions.ts";
 import type { ObjectList } from "./list.ts";
 import { type FailureKind, type FailureOptions, isMatch, Network, type RequestMatch } from "./network.ts";
 import { freeze, type Stored } from "./objects.ts";
-import { apiVersionOf, inVersion, placeOf, type Resource } from "./resource.ts";
+import { inVersion, placeOf, type Resource, rootOf } from "./resource.ts";
 import { resourceOfKind } from "./resources.ts";
 import { connectionError } from "./response_body.ts";
 import { type Snapshot, Store } from "./store.ts";
@@ -34,16 +34,8 @@ const NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
 /** Client whose results are frozen, so that a program that changes objects of a cache fails in its tests. */
 class FreezingClient extends Client {
-  override async request<R>(method: string, path: string, options?: RequestOptions): Promise<R> {
-    return freeze(await super.request<R>(method, path, options));
-  }
-
-  override async *watch<E>(path: string, options: WatchOptions): AsyncGenerator<E, void> {
-    for await (const event of super.watch<E>(path, options)) yield freeze(event);
-  }
-
-  override list<T>(path: string, options: ItemOptions<T>): Promise<{ metadata: ListMeta; size: number }> {
-    return super.list<T>(path, { ...options, onItem: (item) => options.onItem(freeze(item)) });
+  protected override parse(name: string, text: string): unknown {
+    return freeze(super.parse(name, text));
   }
 }
 
@@ -127,7 +119,7 @@ export class FakeCluster {
   get<T extends KubeObject = Stored>(apiVersion: string, kind: string, key: string): T | undefined {
     const [name, namespace] = key.split("/").reverse();
     const resource = this.#resourceOf(apiVersion, kind);
-    const found = this.#store.get(placeOf(resource, namespace, name!));
+    const found = this.#store.get(placeOf({ resource, namespace, name: name! }));
     return found && freeze(inVersion(found, resource)) as KubeObject as T;
   }
 
@@ -137,7 +129,8 @@ export class FakeCluster {
     kind: string,
     { namespace, ...selectors }: ListOptions = {},
   ): T[] {
-    const path = pathOf(this.#resourceOf(apiVersion, kind), namespace);
+    const resource = this.#resourceOf(apiVersion, kind);
+    const path = pathOf({ root: rootOf(resource), ...resource }, namespace);
     const { items } = this.#ask<ObjectList>("GET", `${path}?${new URLSearchParams(selectors)}`);
     return items.map((item) => freeze({ apiVersion, kind, ...item as T }));
   }
@@ -234,8 +227,8 @@ export class FakeCluster {
 
   #pathOf({ apiVersion, kind, metadata: { namespace = "default", name } }: Identified, isNamed = true): string {
     const resource = this.#resourceOf(apiVersion, kind);
-    return pathOf(resource, resource.isClustered ? undefined : namespace) +
-      (isNamed ? `/${encodeURIComponent(name!)}` : "");
+    const place = resource.isClustered ? undefined : namespace;
+    return pathOf({ root: rootOf(resource), ...resource }, place, isNamed ? name : undefined);
   }
 
   /** Sends a request past the network. */
@@ -245,13 +238,6 @@ export class FakeCluster {
     if (answer.code >= 300) throw new ApiError(`${method} ${path}`, answer.body as ApiStatus);
     return answer.body as R;
   }
-}
-
-function pathOf(resource: Resource, namespace: string | undefined): string {
-  const root = resource.group ? "/apis" : "/api";
-  return `${root}/${apiVersionOf(resource)}${
-    namespace === undefined ? "" : `/namespaces/${namespace}`
-  }/${resource.plural}`;
 }
 
 /** Returns a new cluster in this process. See {@linkcode FakeCluster}. */

@@ -27,9 +27,8 @@ export function fieldsAfterUpdate(
   // A server doesn't begin to manage the fields of an existing object.
   if (before && entries.length === 0) return undefined;
   const { changed, gone } = compare(managedPart(before), managedPart(after));
-  const own = ownOf(entries, writer);
-  const fields = union(minus(own?.fields ?? [], gone), changed);
-  return listed(entries, { ...writer, fields, time: changed.size > 0 ? timestamp() : own?.time }, union(changed, gone));
+  const kept = minus(ownOf(entries, writer)?.fields ?? [], gone);
+  return listed(entries, { ...writer, fields: union(kept, changed) }, union(changed, gone));
 }
 
 /**
@@ -51,8 +50,7 @@ export function withApplied(
   const after = without(merged(before ?? {}, config), dropped) as Stored;
   const { changed, gone } = compare(managedPart(before), managedPart(after));
   if (!force) requireNoConflicts(others, changed);
-  const time = changed.size + gone.size > 0 ? timestamp() : own?.time;
-  const managedFields = listed(entries, { ...writer, fields, time }, union(changed, gone));
+  const managedFields = listed(entries, { ...writer, fields }, union(changed, gone));
   return { ...after, metadata: { ...after.metadata, managedFields } };
 }
 
@@ -66,13 +64,12 @@ function managedPart(object: Stored | undefined): Map<string, unknown> {
   return fields;
 }
 
-function isSame(one: Writer, other: Writer): boolean {
-  return one.manager === other.manager && one.operation === other.operation && one.subresource === other.subresource &&
-    (one.operation === "Apply" || one.apiVersion === other.apiVersion);
-}
-
+/** Returns the entry of a writer. */
 function ownOf(entries: readonly Entry[], writer: Writer): Entry | undefined {
-  return entries.find((entry) => isSame(entry, writer));
+  return entries.find(({ manager, operation, apiVersion, subresource }) =>
+    manager === writer.manager && operation === writer.operation && subresource === writer.subresource &&
+    (operation === "Apply" || apiVersion === writer.apiVersion)
+  );
 }
 
 function entriesOf(managedFields: unknown): Entry[] {
@@ -80,10 +77,12 @@ function entriesOf(managedFields: unknown): Entry[] {
     .map(({ fieldsV1 = {}, ...entry }) => ({ ...entry, fields: new Set(decoded(fieldsV1).filter(Boolean)) }));
 }
 
-/** Returns managed fields in which an entry replaces that of the same writer, and others lose some paths. */
-function listed(entries: readonly Entry[], own: Entry, lost: Set<string>): unknown {
-  const others = entries.filter((entry) => !isSame(entry, own));
-  return [...others.map((entry) => ({ ...entry, fields: minus(entry.fields, lost) })), own]
+/** Returns managed fields in which an entry replaces that of the same writer, and others lose the changed paths. */
+function listed(entries: readonly Entry[], own: Entry, changed: Set<string>): unknown {
+  const before = ownOf(entries, own);
+  const others = entries.filter((entry) => entry !== before);
+  const time = changed.size > 0 ? timestamp() : before?.time;
+  return [...others.map((entry) => ({ ...entry, fields: minus(entry.fields, changed) })), { ...own, time }]
     .filter(({ fields }) => fields.size > 0)
     .sort((a, b) => sortKey(a) < sortKey(b) ? -1 : 1)
     .map(({ manager, operation, apiVersion, time, subresource, fields }) => ({
@@ -100,13 +99,9 @@ function sortKey({ operation, time = "", manager, apiVersion, subresource = "" }
 
 function requireNoConflicts(others: readonly Entry[], changed: Set<string>): void {
   const causes = others.flatMap((entry) => {
-    const reason = "FieldManagerConflict";
-    const message = `conflict with ${nameOf(entry)}`;
-    return [...entry.fields].filter((path) => changed.has(path)).sort().map((path) => ({
-      reason,
-      message,
-      field: textOf(path),
-    }));
+    const cause = { reason: "FieldManagerConflict", message: `conflict with ${nameOf(entry)}` };
+    const taken = [...entry.fields].filter((path) => changed.has(path)).sort();
+    return taken.map((path) => ({ ...cause, field: textOf(path) }));
   });
   if (causes.length === 0) return;
   const texts = causes.map(({ message, field }) => `${message}: ${field}`);

@@ -1,7 +1,8 @@
 /** Queries of lists and watches. */
 
+import { fieldTerms, fieldTest, labelTest } from "../cache/selectors.ts";
+import type { Stored } from "./objects.ts";
 import type { Resource } from "./resource.ts";
-import { type Condition, fieldCondition, labelCondition } from "./selectors.ts";
 import { Failure, forbiddenField, invalid } from "./status.ts";
 
 /** Objects that a request lists or watches. */
@@ -12,12 +13,28 @@ export interface Selection {
   readonly query: URLSearchParams;
 }
 
+/** Condition that an object meets or not. */
+export type Condition = (object: Stored) => boolean;
+
 /** Returns the condition that the objects of a selection meet. */
 export function conditionOf({ resource, namespace, query }: Selection): Condition {
-  const hasLabels = labelCondition(query.get("labelSelector") ?? "");
-  const hasFields = fieldCondition(query.get("fieldSelector") ?? "", resource);
-  const isThere: Condition = ({ metadata }) => namespace === undefined || metadata.namespace === namespace;
-  return (object) => isThere(object) && hasLabels(object) && hasFields(object);
+  const hasLabels = parsed(labelTest, query.get("labelSelector"));
+  const terms = parsed(fieldTerms, query.get("fieldSelector"));
+  const selectable = ["metadata.name", "metadata.namespace", ...resource.selectable];
+  const other = terms.find(({ path }) => !selectable.includes(path));
+  if (other) throw new Failure(400, `field label not supported: ${other.path}`);
+  const hasFields = fieldTest(terms);
+  return (object) =>
+    (namespace === undefined || object.metadata.namespace === namespace) && hasLabels(object.metadata.labels ?? {}) &&
+    hasFields(object);
+}
+
+function parsed<R>(parse: (selector: string) => R, selector: string | null): R {
+  try {
+    return parse(selector ?? "");
+  } catch (error) {
+    throw new Failure(400, (error as Error).message);
+  }
 }
 
 /** Returns the number of the version that a query names, or 0. */

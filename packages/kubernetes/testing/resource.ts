@@ -48,8 +48,20 @@ export function qualified({ plural, group }: Named): string {
 }
 
 /** Returns where the store keeps an object. All versions of a resource share places. */
-export function placeOf(resource: Named, namespace: string | undefined, name: string): string {
-  return `${qualified(resource)}/${namespace ?? ""}/${name}`;
+export function placeOf(
+  { resource, namespace = "", name }: { resource: Named; namespace?: string | undefined; name: string },
+): string {
+  return `${qualified(resource)}/${namespace}/${name}`;
+}
+
+/** Returns the path of the group and version of a resource. */
+export function rootOf(resource: Resource): string {
+  return `${resource.group ? "/apis" : "/api"}/${apiVersionOf(resource)}`;
+}
+
+/** Returns the fields of an object that name its kind. */
+export function identityOf(resource: Resource): { apiVersion: string; kind: string } {
+  return { apiVersion: apiVersionOf(resource), kind: resource.kind };
 }
 
 /** Returns an object in the version of the API that a request names. */

@@ -72,8 +72,8 @@ export function invalid(
 ): Failure {
   const texts = causes.map(({ field, message }) => `${field}: ${message}`);
   const text = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
-  const message = `${group ? `${kind}.${group}` : kind} "${name}" is invalid: ${text}`;
-  return new Failure(422, message, { details: { ...(name && { name }), ...(group && { group }), kind, causes } });
+  const named = { plural: kind, group };
+  return failureOf(422, named, name, `${qualified(named)} "${name}" is invalid: ${text}`, { causes });
 }
 
 /** Returns the cause of an error: a field has a value that is not allowed. */

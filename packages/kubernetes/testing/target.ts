@@ -1,7 +1,7 @@
 /** Objects that requests are about, and the conditions that requests must meet. */
 
 import { isFields, type Stored } from "./objects.ts";
-import { apiVersionOf, placeOf, type Resource } from "./resource.ts";
+import { identityOf, type Resource } from "./resource.ts";
 import { conflict, Failure } from "./status.ts";
 
 /** Object, or its subresource, that a request is about. */
@@ -16,16 +16,6 @@ export interface Target {
 }
 
 const OLD_VERSION = "the object has been modified; please apply your changes to the latest version and try again";
-
-/** Returns where the store keeps the object of a target. */
-export function placeOfTarget({ resource, namespace, name }: Target): string {
-  return placeOf(resource, namespace, name);
-}
-
-/** Returns the fields of an object that name its kind. */
-export function identityOf(resource: Resource): { apiVersion: string; kind: string } {
-  return { apiVersion: apiVersionOf(resource), kind: resource.kind };
-}
 
 /** Checks that a body is an object of the kind, the name and the namespace of the request, and returns its metadata. */
 export function requireBody(

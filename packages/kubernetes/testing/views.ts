@@ -3,10 +3,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { withDefaults } from "./defaults.ts";
 import { cleaned } from "./metadata.ts";
-import type { Fields, Stored } from "./objects.ts";
-import type { Resource } from "./resource.ts";
-import { scaleOf, withScale } from "./scale.ts";
-import { identityOf, type Target } from "./target.ts";
+import { type Fields, type Stored, valueAt, withValueAt } from "./objects.ts";
+import { identityOf, type Resource, type ScalePaths } from "./resource.ts";
+import type { Target } from "./target.ts";
 
 /** Returns an object without its status, if that is a subresource. */
 export function withoutStatus({ hasStatus }: Resource, object: Fields): Fields {
@@ -19,9 +18,24 @@ export function shown({ subresource, resource }: Target, object: Stored): Stored
   return subresource === "scale" ? scaleOf(resource.scale!, object) : object;
 }
 
+/** Returns the number of replicas of an object, whatever its kind. */
+function scaleOf({ specReplicasPath, statusReplicasPath, labelSelectorPath }: ScalePaths, object: Stored): Stored {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const selector = labelSelectorPath && valueAt(object, labelSelectorPath);
+  return {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    spec: { replicas: valueAt(object, specReplicasPath) ?? 0 },
+    status: { replicas: valueAt(object, statusReplicasPath) ?? 0, ...(selector !== undefined && { selector }) },
+  };
+}
+
 /** Returns an object with the changes that a request made to it or to its subresource. */
 export function written({ subresource, resource }: Target, before: Stored, wanted: Stored): Stored {
-  if (subresource === "scale") return withScale(resource.scale!, before, wanted);
+  if (subresource === "scale") {
+    return withValueAt(before, resource.scale!.specReplicasPath, valueAt(wanted, "spec.replicas")) as Stored;
+  }
   const { status, ...rest } = before;
   const { namespace, uid, creationTimestamp, generation, resourceVersion, ...old } = before.metadata;
   if (subresource === "status") {

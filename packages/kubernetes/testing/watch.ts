@@ -1,10 +1,9 @@
 /** Watches. */
 
 import { DEFINITION_PLACES } from "./definitions.ts";
-import { conditionOf, requireWatchList, type Selection, tooLarge, versionOf } from "./list_query.ts";
+import { type Condition, conditionOf, requireWatchList, type Selection, tooLarge, versionOf } from "./list_query.ts";
 import type { Stored } from "./objects.ts";
 import { apiVersionOf, inVersion, qualified } from "./resource.ts";
-import type { Condition } from "./selectors.ts";
 import { Failure } from "./status.ts";
 import type { Change, Store } from "./store.ts";
 

@@ -6,10 +6,10 @@ import { CLEANUP } from "./definitions.ts";
 import { fieldsAfterUpdate, withApplied, type Writer } from "./field_managers.ts";
 import { cleaned, requireObject } from "./metadata.ts";
 import { type Fields, type Stored, timestamp, valueAt, withValueAt } from "./objects.ts";
-import { apiVersionOf, inVersion, placeOf } from "./resource.ts";
+import { apiVersionOf, identityOf, inVersion, placeOf } from "./resource.ts";
 import { conflict, Failure, failureOf, forbidden, invalid, invalidValue, notFound } from "./status.ts";
 import type { Store } from "./store.ts";
-import { identityOf, placeOfTarget, requireBody, requireUid, requireVersion, type Target } from "./target.ts";
+import { requireBody, requireUid, requireVersion, type Target } from "./target.ts";
 import { shown, withGeneration, withoutStatus, written } from "./views.ts";
 
 /** Options of the deletion of an object. */
@@ -41,19 +41,18 @@ export class Writes {
     const name = metadata.name || (generateName ? generateName + randomLetters() : "");
     this.#requireNamespace(target, name);
     if (resourceVersion) throw new Failure(500, "resourceVersion should not be set on objects to be created");
-    const { managedFields, ...rest } = metadata;
     const object = withDefaults(resource, {
       ...withoutStatus(resource, body),
       ...identityOf(resource),
       metadata: cleaned({
-        ...rest,
-        ...{ name, generateName, namespace, managedFields },
+        ...metadata,
+        ...{ name, generateName, namespace },
         ...{ uid: crypto.randomUUID(), creationTimestamp: timestamp(), deletionTimestamp: undefined },
         generation: resource.hasGeneration ? 1 : undefined,
       }),
     });
     requireObject(resource, object);
-    const place = placeOf(resource, namespace, name);
+    const place = placeOf({ resource, namespace, name });
     if (this.#store.get(place)) {
       throw failureOf(409, resource, name, `${resource.plural} "${name}" already exists`, { reason: "AlreadyExists" });
     }
@@ -118,7 +117,7 @@ export class Writes {
         ...(!isMarked && metadata.generation && { generation: metadata.generation + 1 }),
       }),
     };
-    if (!isHeld(next)) return this.#store.put(placeOfTarget(target), before, true);
+    if (!isHeld(next)) return this.#store.put(placeOf(target), before, true);
     const isNamespace = next.kind === "Namespace";
     return this.#commit(
       target,
@@ -128,7 +127,7 @@ export class Writes {
   }
 
   #get(target: Target): Stored | undefined {
-    const found = this.#store.get(placeOfTarget(target));
+    const found = this.#store.get(placeOf(target));
     return found && inVersion(found, target.resource);
   }
 
@@ -158,7 +157,7 @@ export class Writes {
   /** Stores an object unless nothing changes. An object that was deleted is removed when nothing holds it. */
   #commit(target: Target, before: Stored, next: Stored): Stored {
     if (isDeepStrictEqual(before, next)) return before;
-    return this.#store.put(placeOfTarget(target), next, next.metadata.deletionTimestamp !== undefined && !isHeld(next));
+    return this.#store.put(placeOf(target), next, next.metadata.deletionTimestamp !== undefined && !isHeld(next));
   }
 }
 
