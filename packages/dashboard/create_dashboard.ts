@@ -12,7 +12,7 @@ import type { Dashboard, DashboardOptions } from "./contract.ts";
 import { Events } from "./http/events.ts";
 import { Guard } from "./http/guard.ts";
 import { Server } from "./http/server.ts";
-import { isRemote } from "./watch/remote_source.ts";
+import { isRemote } from "./watch/source.ts";
 import { Views } from "./watch/views.ts";
 import { Watch } from "./watch/watch.ts";
 

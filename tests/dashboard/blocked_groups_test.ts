@@ -152,8 +152,8 @@ Deno.test("blocked groups: after a slow scan, the next one waits unless somethin
       const blocked = blocks.get(name as string);
       return blocked === undefined ? undefined : { reason: "paused", blocked, resumesInMs: 1000 };
     },
-    pause() {},
-    resume() {},
+    pause: (_group, ms) => ms,
+    resume: () => true,
   });
   const list = async () => {
     let names: string[] | undefined;

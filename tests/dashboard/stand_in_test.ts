@@ -13,6 +13,8 @@ function remote(
     more = [] as readonly string[],
     keyOf = undefined as ((item: string) => string) | undefined,
     keepsGivenUp = false,
+    groups = undefined as readonly string[] | undefined,
+    onRead = () => {},
   } = {},
 ) {
   const calls: string[] = [];
@@ -67,12 +69,25 @@ function remote(
             dueInMs: 5000,
           })),
         ].slice(0, limit),
+        ...groups && {
+          blockedGroups: groups.slice(0, limit).map((group) => ({
+            ...{ group, reason: "rate", resumesInMs: 9 },
+            get blocked() {
+              onRead();
+              return 1;
+            },
+          })),
+        },
       })),
     pause: () => call("pause", () => void (paused = true)),
     resume: () => call("resume", () => void (paused = false)),
     promoteDelayed: (item: string) => call(`promoteDelayed ${item}`, () => waiting.delete(item)),
     cancelDelayed: (item: string) => call(`cancelDelayed ${item}`, () => waiting.delete(item)),
     forget: (item: string) => call(`forget ${item}`, () => {}),
+    ...groups && {
+      pauseGroup: (group: string, ms: number) => call(`pauseGroup ${group} ${ms}`, () => {}),
+      resumeGroup: (group: string) => call(`resumeGroup ${group}`, () => {}),
+    },
     ...keepsGivenUp && {
       givenUp: () => call("givenUp", () => ({ items: [], total: 1, dropped: 0 })),
       redriveProgress: () => call("redriveProgress", () => undefined),
@@ -142,6 +157,51 @@ Deno.test("shared queue: throttles are those of this process, the config sets th
   assertEquals([throttleLimit, blockedGroups], [null, null]);
   assertEquals(await asked.post("api/queues/shown/throttle", { limit: 5 }), [422, cannot.throttle]);
   assertEquals((await asked.post("api/queues/shown/resume-group", { group: "a" }))[0], 422);
+});
+
+const GROUP_PAUSED = 'The group "g/1" is paused for 1 min: its ready items are blocked, and running handlers continue.';
+
+Deno.test("shared queue: its groups are those of the latest answer, and unknown before the first", async () => {
+  using time = new FakeTime();
+  const long = "g".repeat(1000);
+  const { queue, calls, is } = remote({ groups: [long, ...Array.from({ length: 1200 }, (_, i) => `g/${i}`)] });
+  is("down");
+  using asked = new Asked({ queues: { orders: { queue } } });
+  const post = (action: string, body: object) => asked.post(`api/queues/orders/${action}`, body);
+  assertEquals((await asked.details("orders")).blockedGroups, null);
+  assertMatch((await post("pause-group", { group: "a", duration: "1m" }))[1], /ECONNREFUSED$/);
+
+  is("up");
+  time.tick(1000);
+  const list = async (query = "") => (await asked.details("orders", query)).blockedGroups!;
+  const { count, groups: [first, second] } = await list();
+  assertEquals([count, first!.name.length], [null, 500]);
+  assertEquals(second, { name: "g/0", reason: "rate", blocked: 1, resumesInMs: 9 });
+  assertEquals((await list("?search=G/99")).groups.map(({ name }) => name), [
+    "g/99",
+    ...Array.from({ length: 9 }, (_, i) => `g/99${i}`),
+  ]);
+  calls.splice(0);
+  assertEquals((await post("pause-group", { group: "g/1", duration: "1m" }))[1], GROUP_PAUSED);
+  assertEquals((await post("resume-group", { group: first!.name }))[0], 200);
+  assertEquals(calls.filter((call) => call.includes("Group ")), ["pauseGroup g/1 60000", `resumeGroup ${long}`]);
+});
+
+Deno.test("shared queue: its groups are listed anew after each answer, however long the list took before", async () => {
+  using time = new FakeTime();
+  const groups = ["a"];
+  const { queue } = remote({ groups, onRead: () => void time.tick(100) });
+  using asked = new Asked({ queues: { orders: { queue } } });
+  const list = async () => {
+    let names: string[] | undefined;
+    void asked.details("orders").then(({ blockedGroups }) => names = blockedGroups!.groups.map(({ name }) => name));
+    while (names === undefined) await time.tickAsync(1);
+    return names;
+  };
+  assertEquals(await list(), ["a"]);
+  groups.push("b");
+  time.tick(1000);
+  assertEquals(await list(), ["a", "b"]);
 });
 
 Deno.test("shared queue: it can be paused and resumed, and its items can be retried and taken back", async () => {

@@ -16,7 +16,7 @@ const breaker = {
 } as const;
 const open = { ...breaker, limit: 0, inUse: 0, state: "open for 12 s: 14 of 20 attempts failed" };
 const slots = { ...breaker, type: "concurrency", name: null, limit: 4, inUse: 4, state: "4 of 4 running" };
-const look = { ready: 0, blocked: 0, delayed: 0, processing: 0, failing: 0, workers, isPaused: false };
+const look = { ready: 0, blocked: 0, delayed: 0, processing: 0, failing: 0, workers, paused: false };
 
 const calm: Situation = {
   look,
@@ -174,13 +174,13 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ["one that failed some times", { worst: { ...poison, attempts: 4 } }, "healthy", FLOWS],
   [
     "a pause",
-    { ...ready(1, { isPaused: true, workers: { ...workers, paused: true } }), idleFor: 60_000 },
+    { ...ready(1, { paused: true, workers: { ...workers, paused: true } }), idleFor: 60_000 },
     "paused",
     "1 item is ready, and nothing is handed out until work is resumed.",
   ],
   [
     "a pause of the queue",
-    ready(3, { isPaused: true }),
+    ready(3, { paused: true }),
     "paused",
     "3 items are ready, and nothing is handed out until work is resumed.",
   ],
@@ -359,13 +359,13 @@ const cases: [what: string, situation: Partial<Situation>, verdict: Verdict, rea
   ],
   [
     "a pause whose end is set",
-    { ...ready(3, { isPaused: true }), pauseEndsInMs: 89_500 },
+    { ...ready(3, { paused: true }), pauseEndsInMs: 89_500 },
     "paused",
     "3 items are ready, and nothing is handed out for another 1.5 min.",
   ],
   [
     "a pause of what fails",
-    { ...ready(901, { isPaused: true, failing: 40 }), worst: poison },
+    { ...ready(901, { paused: true, failing: 40 }), worst: poison },
     "paused",
     "901 items are ready, and nothing is handed out until work is resumed. 40 items failed before the pause.",
   ],

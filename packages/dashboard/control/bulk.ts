@@ -1,10 +1,11 @@
 /** Actions on selected delayed items: `retry` and `take-back`. */
 
+import { systemClock } from "@workqueue/core";
 import { formatNumber, inspect } from "@workqueue/core/internal";
 import type { ControlResult } from "../api.ts";
 import { Refusal } from "../http/answers.ts";
 import type { Selection } from "../watch/selection.ts";
-import { inSlices, type Steps } from "../watch/slices.ts";
+import { nextSlice } from "../watch/slices.ts";
 import type { DelayedLook } from "../watch/source.ts";
 import { many } from "../watch/texts.ts";
 import type { Selected, WatchedQueue } from "../watch/watched_queue.ts";
@@ -22,7 +23,7 @@ export async function takeBack(queue: WatchedQueue, body: string): Promise<Contr
   return await forEach("take back", queue, body, result, (item) => queue.takeBack(item));
 }
 
-type Act = (item: DelayedLook) => boolean | Promise<boolean>;
+type Act = (item: DelayedLook) => Promise<boolean>;
 
 const MEMBERS = ["key", "search", "failing", "error", "group"] as const satisfies readonly (keyof Selection)[];
 
@@ -41,9 +42,7 @@ async function forEach(
   const matched = { failing: selected.failing, others: items.length - selected.failing };
   const numbers = { matched, notChecked: key === undefined ? selected.more : 0 };
   if (preview) return { message: previewed(selected), ...numbers, done: 0 };
-  const done = queue.source.engine === "memory"
-    ? await inSlices(inTurn(items, act as (item: DelayedLook) => boolean))
-    : await inChunks(items, act);
+  const done = await doAll(items, act, queue.source.engine === "memory" ? 1 : AT_ONCE);
   return { message: done === 0 ? nothing(key, selected) : some(done, key, selected, result), ...numbers, done };
 }
 
@@ -57,25 +56,17 @@ function readSelection(action: string, text: string): { selection: Selection; pr
   return { selection, preview };
 }
 
-/** Acts on one item after another, and counts successes. */
-function* inTurn(items: readonly DelayedLook[], act: (item: DelayedLook) => boolean): Steps<number> {
-  let done = 0;
-  for (const item of items) {
-    if (act(item)) done++;
-    yield;
-  }
-  return done;
-}
-
 /** Maximum number of concurrent calls to an engine. */
 const AT_ONCE = 50;
 
-/** Acts on many items at once, and counts successes. */
-async function inChunks(items: readonly DelayedLook[], act: Act): Promise<number> {
+/** Acts on up to `atOnce` items at once, and counts successes. */
+async function doAll(items: readonly DelayedLook[], act: Act, atOnce: number): Promise<number> {
   let done = 0;
-  for (let from = 0; from < items.length; from += AT_ONCE) {
-    const settled = await Promise.all(items.slice(from, from + AT_ONCE).map(act));
+  let beganAt = systemClock.now();
+  for (let from = 0; from < items.length; from += atOnce) {
+    const settled = await Promise.all(items.slice(from, from + atOnce).map(act));
     done += settled.filter(Boolean).length;
+    beganAt = await nextSlice(beganAt);
   }
   return done;
 }

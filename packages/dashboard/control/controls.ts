@@ -11,10 +11,10 @@ import { throttleActions, whyNotSteered } from "./throttle_controls.ts";
 
 /** Returns the controls that a queue supports, and the reasons why it doesn't support the others. */
 export function controlsOf(
-  { source, pool, steeredThrottle }: WatchedQueue,
+  { source, pool, pauses, steeredThrottle }: WatchedQueue,
 ): { can: Control[]; cannot: Partial<Record<Control, string>> } {
   const reasons: Record<Control, string | undefined> = {
-    pause: typeof source.pausing === "string" ? source.pausing : undefined,
+    pause: typeof pauses === "string" ? pauses : undefined,
     concurrency: pool === undefined ? NO_POOL : undefined,
     throttle: whyNotSteered(steeredThrottle),
     retry: source.cannotRetry,
@@ -96,7 +96,7 @@ const NO_GROUPS = "The queue has no groups that can be paused: its discipline is
 async function pauseGroup({ groups }: WatchedQueue, body: string): Promise<ControlResult> {
   const { group, duration } = readBody("pause group", body, ["group"], ["duration"]);
   if (duration === undefined) throw new Refusal(422, "Cannot pause group: the body must have 'duration'");
-  if (groups === undefined || groups.isMissing) throw new Refusal(422, NO_GROUPS);
+  if (groups === undefined) throw new Refusal(422, NO_GROUPS);
   const ms = await groups.pause(group!, parseDuration(duration));
   return {
     message: `The group ${inspect(group)} is paused for ${formatDuration(ms)}: its ready items are blocked, ` +
@@ -106,7 +106,7 @@ async function pauseGroup({ groups }: WatchedQueue, body: string): Promise<Contr
 
 async function resumeGroup({ groups }: WatchedQueue, body: string): Promise<ControlResult> {
   const { group } = readBody("resume group", body, ["group"]);
-  if (groups === undefined || groups.isMissing) throw new Refusal(422, NO_GROUPS);
+  if (groups === undefined) throw new Refusal(422, NO_GROUPS);
   const wasPaused = await groups.resume(group!);
   return {
     message: `The group ${inspect(group)} ${wasPaused ? "is resumed." : "was not paused: nothing was done."}`,

@@ -1,8 +1,8 @@
 import { systemClock } from "@workqueue/core";
+import type { QueueGroups } from "@workqueue/core/hooks";
 import type { BlockedGroup, BlockedGroupList } from "../api.ts";
 import { Least } from "./least.ts";
 import { inSlices, type Steps } from "./slices.ts";
-import { type BlockedFor, blockedForIn, type GroupList, type Groups } from "./source.ts";
 import { keyTexts } from "./texts.ts";
 import { waitFor } from "./timer.ts";
 
@@ -16,6 +16,22 @@ const REST = 19;
 const PATIENCE = 900;
 /** Number of groups between two checks of the time. */
 const GROUPS_PER_LOOK = 64;
+
+/** Groups of a queue's items. */
+export interface Groups extends Pick<QueueGroups, "groupNames" | "blockOf"> {
+  /** Reports whether `groupNames` returns all groups that are paused or have blocked items. If omitted, it does. */
+  isWhole?(): boolean;
+  /**
+   * Pauses a group, for a number of milliseconds. If the group is already paused, the later end applies. Returns the
+   * time until the end of the pause, in milliseconds.
+   */
+  pause(group: unknown, ms: number): number | Promise<number>;
+  /** Ends the pause of a group. Returns `false` if the group is known not to be paused. */
+  resume(group: unknown): boolean | Promise<boolean>;
+}
+
+/** Number of blocked items by reason. */
+export type BlockedFor = Readonly<Partial<Record<BlockedGroup["reason"], number>>>;
 
 /** Result of a scan. */
 interface Found {
@@ -31,8 +47,7 @@ const NOTHING: Found = { groups: [], count: null };
  * Finds the groups of a queue that are paused or have blocked items, among any number of groups. A scan of all groups
  * runs in slices, for about a twentieth of the time, and serves all clients.
  */
-export class BlockedGroups implements GroupList {
-  readonly isMissing = false;
+export class BlockedGroups {
   readonly #groups: Groups;
   readonly #textOf = keyTexts((group) => group, undefined);
   #found = NOTHING;
@@ -62,24 +77,25 @@ export class BlockedGroups implements GroupList {
     };
   }
 
+  /** Returns the number of blocked items by reason, in the groups that are known to have some. */
   blockedFor(): BlockedFor {
     this.#scan();
-    return blockedForIn(this.#found.groups.map((group) => this.#groups.blockOf!(group)));
+    const counts: Partial<Record<BlockedGroup["reason"], number>> = {};
+    for (const group of this.#found.groups) {
+      const { reason, blocked = 0 } = this.#groups.blockOf!(group) ?? {};
+      if (blocked > 0) counts[reason!] = (counts[reason!] ?? 0) + blocked;
+    }
+    return counts;
   }
 
   /** Pauses the group with this name. Returns the time until the end of the pause, in milliseconds. */
-  pause(name: string, ms: number): number {
-    const group = this.#groupOf(name);
-    this.#groups.pause(group, ms);
-    return this.#groups.blockOf?.(group)?.resumesInMs ?? ms;
+  pause(name: string, ms: number): number | Promise<number> {
+    return this.#groups.pause(this.#groupOf(name), ms);
   }
 
   /** Ends the pause of the group with this name. Returns `false` if the group is known not to be paused. */
-  resume(name: string): boolean {
-    const group = this.#groupOf(name);
-    const reason = this.#groups.blockOf?.(group)?.reason;
-    this.#groups.resume(group);
-    return this.#groups.blockOf === undefined || reason === "paused" || reason === "probing";
+  resume(name: string): boolean | Promise<boolean> {
+    return this.#groups.resume(this.#groupOf(name));
   }
 
   #nameOf(group: unknown): string {
@@ -124,6 +140,7 @@ export class BlockedGroups implements GroupList {
       if (!isWhole) break;
       yield;
     }
+    isWhole &&= this.#groups.isWhole?.() ?? true;
     return { groups: found.list().map(({ group }) => group), count: isWhole ? found.count : null };
   }
 }

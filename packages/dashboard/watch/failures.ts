@@ -22,8 +22,11 @@ export interface KnownFailure {
   readonly group: Group;
 }
 
-/** Failing item as a pool or an engine lists it. `ago` is the time since its last failure, in milliseconds. */
-export type ListedFailure = FailedAttempt<unknown> & { readonly ago: number | null };
+/** Failing item as a pool or an engine lists it. */
+export type ListedFailure = FailedAttempt<unknown> & {
+  /** Time since the last failure, in milliseconds; `undefined` if unknown. */
+  readonly failedAgoMs?: number | undefined;
+};
 
 /** Errors that differ only in their variable parts. */
 interface Group {
@@ -94,8 +97,8 @@ export class Failures {
   /** Adds failing items that are missing here. Their failed attempts were counted before. */
   addMissing(list: readonly ListedFailure[]): void {
     const now = Date.now();
-    for (const { ago, ...failed } of list) {
-      if (this.#byKey.get(failed.key) === undefined) this.add(failed, now - (ago ?? 0), 0);
+    for (const failed of list) {
+      if (this.#byKey.get(failed.key) === undefined) this.add(failed, now - (failed.failedAgoMs ?? 0), 0);
     }
   }
 
@@ -103,12 +106,12 @@ export class Failures {
   replace(list: readonly ListedFailure[]): void {
     const now = Date.now();
     const gone = new Set(Array.from(this.#byKey.entries(), ([key]) => key));
-    for (const { ago, ...failed } of list) {
+    for (const failed of list) {
       gone.delete(failed.key);
       const before = this.#byKey.get(failed.key);
       if (before?.attempts === failed.attempts) continue;
       const count = before === undefined ? 1 : Math.max(failed.attempts - before.attempts, 1);
-      this.add(failed, now - (ago ?? 0), count);
+      this.add(failed, now - (failed.failedAgoMs ?? 0), count);
     }
     for (const key of gone) this.delete(key);
   }

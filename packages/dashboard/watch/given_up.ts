@@ -3,6 +3,7 @@ import { inspectionOf } from "@workqueue/core/hooks";
 import { hasMethods } from "@workqueue/core/internal";
 import type { GivenUpErrorGroup, GivenUpList, GivenUpRow, RedriveState } from "../api.ts";
 import { patternOf } from "./error_patterns.ts";
+import { nextSlice } from "./slices.ts";
 import { MAX_LISTED } from "./source.ts";
 import { cut, errorText } from "./texts.ts";
 import { within } from "./timer.ts";
@@ -15,8 +16,6 @@ const MAX_CALLS = 10;
 const MAX_REMOTE_CALLS = 1;
 /** Longest wait for a list, in milliseconds. Shorter than the interval between looks at the queues. */
 const PATIENCE = 900;
-/** Longest time without a turn of the event loop, in milliseconds. */
-const MAX_SLICE = 4;
 
 /** Selection of given-up items. An item is selected if it matches every given member. */
 export interface GivenUpSelection {
@@ -108,9 +107,7 @@ export class GivenUpItems {
         if (isSelected) keys.push(entry.key);
       }
       cursor = page.cursor;
-      if (systemClock.now() - beganAt < MAX_SLICE) continue;
-      await new Promise<void>((resolve) => systemClock.setTimeout(resolve, 0));
-      beganAt = systemClock.now();
+      beganAt = await nextSlice(beganAt);
     } while (cursor !== undefined);
     return keys;
   }

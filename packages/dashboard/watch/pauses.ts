@@ -1,10 +1,50 @@
 import { systemClock } from "@workqueue/core";
+import { totalsOf } from "@workqueue/core/metrics";
+import type { DashboardQueue } from "../contract.ts";
 import { logFailure } from "../http/failure_log.ts";
-import type { Pausing } from "./source.ts";
+import { isRemote } from "./source.ts";
 import { setUnref } from "./timer.ts";
 
 /** Time after which another attempt is made to end a pause if the queue does not answer, in milliseconds. */
 const TRY_AGAIN_AFTER = 5000;
+
+/** Functions that pause and resume the work of a queue. */
+export interface Pausing {
+  /** Pauses work. Returns the number of this pause, if the queue counts pauses. */
+  pause(): number | void | Promise<number | void>;
+  resume(): void | Promise<void>;
+  /** Reports whether nobody has paused again since the pause with this number. Missing if only the engine knows. */
+  isLatest?(pause: number | void): boolean;
+  /** Ends the pause with this number: resumes work, unless someone has paused it again since. */
+  end(pause: number | void): void | Promise<void>;
+}
+
+/** Returns the functions that pause a shared queue or else the pool, or a sentence that says why there are none. */
+export function pausingOf({ queue, pool }: DashboardQueue<unknown>): Pausing | string {
+  if (isRemote(queue)) {
+    return {
+      pause: () => queue.pause(),
+      async resume() {
+        await queue.resume();
+        pool?.resume(); // the pool itself may have been paused
+      },
+      end: (pause) => queue.resume(typeof pause === "number" ? { pause } : {}),
+    };
+  }
+  if (pool === undefined) return "Pausing requires the queue's pool, which the dashboard was not given.";
+  const isLatest = (pause: number | void) => totalsOf(pool).pauses === pause;
+  return {
+    pause() {
+      pool.pause();
+      return totalsOf(pool).pauses;
+    },
+    resume: () => pool.resume(),
+    isLatest,
+    end(pause) {
+      if (isLatest(pause)) pool.resume();
+    },
+  };
+}
 
 /**
  * Pauses of a queue by users of the dashboard. A pause may have an end, at which this process resumes work. The pause

@@ -18,9 +18,20 @@ export function inSlices<Result>(steps: Steps<Result>): Result | Promise<Result>
   return step.done ? step.value : remaining(steps);
 }
 
+/** Lets timers and I/O have a turn if the slice that began at `beganAt` is over. Returns when the next slice began. */
+export async function nextSlice(beganAt: number): Promise<number> {
+  if (systemClock.now() - beganAt < MAX_SLICE) return beganAt;
+  await turn();
+  return systemClock.now();
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => systemClock.setTimeout(resolve, 0));
+}
+
 async function remaining<Result>(steps: Steps<Result>): Promise<Result> {
   for (;;) {
-    await new Promise<void>((resolve) => systemClock.setTimeout(resolve, 0));
+    await turn();
     const step = slice(steps);
     if (step.done) return step.value;
   }

@@ -11,8 +11,9 @@ import {
   MAX_RUN,
   MAX_SLOPE,
 } from "./alert_limits.ts";
+import type { BlockedFor } from "./blocked_groups.ts";
 import type { Trend } from "./history.ts";
-import type { BlockedFor, Look } from "./source.ts";
+import type { Look } from "./source.ts";
 import { many } from "./texts.ts";
 import { isFull, type ThrottleState } from "./throttles.ts";
 
@@ -26,7 +27,7 @@ export interface Situation {
     | "processing"
     | "failing"
     | "workers"
-    | "isPaused"
+    | "paused"
     | "hasGroups"
     | "blockedRetries"
     | "resumesInMs"
@@ -202,7 +203,7 @@ export interface VerdictRule {
 
 /** Rules for verdicts. The first rule that applies decides. */
 export const RULES: readonly VerdictRule[] = [
-  { verdict: "paused", guide: guideTo("WorkqueueNothingTaken"), find: paused },
+  { verdict: "paused", guide: guideTo("WorkqueueNothingTaken"), find: isPaused },
   { verdict: "paused", guide: guideTo("WorkqueueNothingTaken"), find: isQueuePaused },
   { verdict: "stuck", guide: guideTo("WorkqueueNothingTaken"), find: nothingMayBegin },
   { verdict: "failing", guide: "operate/the-backend-is-down.md", find: isThrottleClosedAfterFailures },
@@ -267,8 +268,8 @@ function nameAndState({ name, type, engine, inside, inUse, limit, state }: Throt
 }
 
 function nothingIsTaken(situation: Situation): string | undefined {
-  const { look: { ready, processing, workers, isPaused }, idleFor, throttle, throttleState } = situation;
-  if (ready === 0 || isPaused || idleFor < STUCK_AFTER || idleFor < perToken(throttle)) return undefined;
+  const { look: { ready, processing, workers, paused }, idleFor, throttle, throttleState } = situation;
+  if (ready === 0 || paused || idleFor < STUCK_AFTER || idleFor < perToken(throttle)) return undefined;
   if (throttleState && isFull(throttleState)) return undefined;
   const since = `Nothing has been handed out for ${formatDuration(idleFor)}, although ${items(ready)} ready`;
   if (workers === null) return processing === 0 ? `${since}: no worker takes them.` : undefined;
@@ -352,7 +353,7 @@ function manyAreGivenUp({ lastMinute, worst }: Situation): string | undefined {
 function mostHaveFailed(situation: Situation): string | undefined {
   const { look: { ready, blocked, delayed, processing, failing }, recent, worst } = situation;
   const all = ready + blocked + delayed + processing;
-  if (failing === null || failing < MANY_FAILURES) return undefined;
+  if (failing === undefined || failing < MANY_FAILURES) return undefined;
   if (failing < all / 2) return undefined;
   if (recent !== null && recent.attempts > 0 && mostSucceed(recent)) return undefined;
   return asSentence(`${formatNumber(failing)} of ${many(all, "item")} failed at their last attempt${example(worst)}`);
@@ -374,12 +375,12 @@ function asSentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
-function paused({ look: { isPaused, ready, failing, workers }, pauseEndsInMs }: Situation): string | undefined {
-  if (!isPaused && !workers?.paused) return undefined;
+function isPaused({ look: { paused, ready, failing, workers }, pauseEndsInMs }: Situation): string | undefined {
+  if (!paused && !workers?.paused) return undefined;
   const end = pauseEndsInMs == null
     ? "until work is resumed"
     : `for another ${formatDuration(Math.ceil(pauseEndsInMs / 1000) * 1000)}`;
-  const failed = failing === null || failing === 0 ? "" : ` ${many(failing, "item")} failed before the pause.`;
+  const failed = failing === undefined || failing === 0 ? "" : ` ${many(failing, "item")} failed before the pause.`;
   return `${items(ready)} ready, and nothing is handed out ${end}.${failed}`;
 }
 
@@ -559,7 +560,7 @@ function manyHadFailed(situation: Situation): string | undefined {
 
 /** Returns a reason if an item that failed more than a minute ago has not succeeded since. */
 function someFailForLong({ look: { failing }, failingFor, worst }: Situation): string | undefined {
-  if (failing === null || failing === 0 || failingFor === null || failingFor < LONG_FAILING) return undefined;
+  if (failing === undefined || failing === 0 || failingFor === null || failingFor < LONG_FAILING) return undefined;
   const failed = `${many(failing, "item")} failed at ${failing === 1 ? "its" : "their"} last attempt`;
   return asSentence(`${failed}, the first ${formatDuration(failingFor)} ago${example(worst)}`);
 }

@@ -7,27 +7,18 @@ import type { DashboardQueue } from "../contract.ts";
 import { DOCS } from "../docs_address.ts";
 import { Alarms } from "./alarms.ts";
 import { COUNTED_OVER, SLOPE_OVER } from "./alert_limits.ts";
+import type { BlockedGroups } from "./blocked_groups.ts";
 import { groupsOf, hotGroup } from "./groups.ts";
 import { History, type Sample, sampleOf, type Trend } from "./history.ts";
 import { LatencyWindow } from "./latency.ts";
 import { GivenUpItems, keeperOf } from "./given_up.ts";
 import { type Limits, limitsOf, showBucket, showFarBucket } from "./limiters.ts";
-import { MemorySource } from "./memory_source.ts";
-import { isRemote, RemoteSource } from "./remote_source.ts";
 import { Failures, type KnownFailure } from "./failures.ts";
 import { Searches } from "./searches.ts";
 import { inSlices, type Steps } from "./slices.ts";
-import { Pauses } from "./pauses.ts";
+import { Pauses, pausingOf } from "./pauses.ts";
 import { containing, matcherOf, type Selection } from "./selection.ts";
-import {
-  type Can,
-  type DelayedLook,
-  type GroupList,
-  type Look,
-  type LookFailing,
-  MAX_LISTED,
-  type Source,
-} from "./source.ts";
+import { type DelayedLook, type Look, type LookFailing, MAX_LISTED, Source } from "./source.ts";
 import { type SteeredThrottle, Throttles } from "./throttles.ts";
 import { waitFor } from "./timer.ts";
 import { errorText, isWhole, keyTexts, thrownText } from "./texts.ts";
@@ -71,9 +62,8 @@ export class WatchedQueue implements Disposable {
   readonly name: string;
   readonly source: Source;
   readonly pool: DashboardQueue<unknown>["pool"];
-  readonly pauses: Can<Pauses>;
-  /** Groups of the queue; `undefined` if it has none. */
-  readonly groups: GroupList | undefined;
+  /** Pauses of the queue, or a sentence that explains why it can't be paused. */
+  readonly pauses: Pauses | string;
   /** Given-up items; `undefined` if the queue keeps none. */
   readonly givenUp: GivenUpItems | undefined;
   readonly textOf: (item: unknown) => string;
@@ -103,20 +93,18 @@ export class WatchedQueue implements Disposable {
 
   constructor(
     name: string,
-    { queue, pool, keyText, onTakeBack }: DashboardQueue<unknown>,
+    shown: DashboardQueue<unknown>,
     config?: WorkQueueConfig,
     throttles: Throttles = new Throttles(config, () => [this]),
   ) {
+    const { queue, pool, keyText, onTakeBack } = shown;
     this.name = name;
     this.pool = pool;
     this.#times = recordTimes(queue, this.#latency);
     this.textOf = keyTexts((item) => this.source.keyOf(item), keyText as never);
     const failures = new Failures(this.textOf);
-    this.source = isRemote(queue)
-      ? new RemoteSource(queue, pool, failures)
-      : new MemorySource(queue as never, pool, failures, this.#times);
-    const { pausing, groups } = this.source;
-    this.groups = groups;
+    this.source = new Source(queue, pool, failures, this.#times);
+    const pausing = pausingOf(shown);
     const keeper = keeperOf(queue);
     this.givenUp = keeper && new GivenUpItems(keeper, this.textOf, this.source.engine !== "memory");
     this.pauses = typeof pausing === "string" ? pausing : new Pauses(pausing);
@@ -136,20 +124,19 @@ export class WatchedQueue implements Disposable {
   /** Ends the recording of times in the queue, and of failures in the pool. */
   [Symbol.dispose](): void {
     this.#times?.[Symbol.dispose]();
-    this.source[Symbol.dispose]?.();
+    this.source[Symbol.dispose]();
   }
 
-  /**
-   * Takes back a delayed item and calls `onTakeBack`. Returns `false` if the item was no longer delayed. For an
-   * in-memory queue, the result is not a promise.
-   */
-  takeBack(delayed: DelayedLook): boolean | Promise<boolean> {
-    const tell = (isTaken: boolean): boolean => {
-      if (isTaken) this.#onTakeBack?.(delayed.item);
-      return isTaken;
-    };
-    const isTaken = this.source.takeBack(delayed);
-    return typeof isTaken === "boolean" ? tell(isTaken) : isTaken.then(tell);
+  /** Groups of the queue; `undefined` if it is known to have none. */
+  get groups(): BlockedGroups | undefined {
+    return this.#seen?.look.hasGroups === false ? undefined : this.source.groups;
+  }
+
+  /** Takes back a delayed item and calls `onTakeBack`. Returns `false` if the item was no longer delayed. */
+  async takeBack({ item }: DelayedLook): Promise<boolean> {
+    const isTaken = await this.source.takeBack(item);
+    if (isTaken) this.#onTakeBack?.(item);
+    return isTaken;
   }
 
   /** Cancels an item and calls `onTakeBack`. Returns the state in which the item was; `undefined` if it was in none. */
@@ -207,9 +194,9 @@ export class WatchedQueue implements Disposable {
     try {
       const look = await this.source.look(limit);
       const sample = sampleOf(systemClock.now(), look);
-      if (!look.isPaused && typeof this.pauses !== "string") this.pauses.sawRunning(since);
+      if (!look.paused && typeof this.pauses !== "string") this.pauses.sawRunning(since);
       const before = this.#seen;
-      const isIdle = before !== undefined && before.look.ready > 0 && look.ready > 0 && !look.isPaused &&
+      const isIdle = before !== undefined && before.look.ready > 0 && look.ready > 0 && !look.paused &&
         !look.workers?.paused &&
         look.totals.handedOut === before.look.totals.handedOut && !((this.throttle?.resumesInMs ?? 0) > 0) &&
         this.#throttles.stateOf(this)?.limit !== 0;
@@ -253,39 +240,26 @@ export class WatchedQueue implements Disposable {
   }
 
   row(): QueueRow {
-    const { engine } = this.source;
-    const seen = this.#seen;
-    const trend = this.#history.trend();
-    if (seen === undefined) {
-      const none = { ready: 0, blocked: 0, delayed: 0, processing: 0, failing: null };
-      const rates = { in: null, out: null, failures: null, givenUp: null };
-      return {
-        name: this.name,
-        engine,
-        ...shown(this.#away() ?? UNCHECKED),
-        counts: none,
-        rates,
-        oldestReadyMs: null,
-        workers: null,
-        paused: false,
-        pauseEndsInMs: null,
-        trend,
-      };
-    }
-    const { look, sample } = seen;
-    const { ready, blocked, delayed, processing, failing, workers } = look;
+    const { look, sample = sampleOf(systemClock.now(), undefined) }: Partial<Seen> = this.#seen ?? {};
+    const { ready = 0, blocked = 0, delayed = 0, processing = 0, failing, workers }: Partial<Look> = look ?? {};
     return {
       name: this.name,
-      engine,
-      ...shown(this.#away() ?? this.#verdict.next(judge(this.#situation(seen)), sample.at)),
-      counts: { ready, blocked, delayed, processing, failing },
+      engine: this.source.engine,
+      ...shown(this.#away() ?? this.#judged()),
+      counts: { ready, blocked, delayed, processing, failing: failing ?? null },
       rates: this.#history.rates(sample),
-      oldestReadyMs: whole(look.oldestReadyMs),
-      workers: workers && { active: workers.active, concurrency: workers.concurrency },
-      paused: look.isPaused,
+      oldestReadyMs: whole(look?.oldestReadyMs),
+      workers: workers ? { active: workers.active, concurrency: workers.concurrency } : null,
+      paused: look?.paused ?? false,
       pauseEndsInMs: whole(this.#pauseEndsInMs),
-      trend,
+      trend: this.#history.trend(),
     };
+  }
+
+  /** Returns the verdict on the latest look. */
+  #judged(): Judgement {
+    const seen = this.#seen;
+    return seen === undefined ? UNCHECKED : this.#verdict.next(judge(this.#situation(seen)), seen.sample.at);
   }
 
   /** Returns the verdict for an engine that doesn't answer; `undefined` if the engine answers. */
@@ -301,7 +275,7 @@ export class WatchedQueue implements Disposable {
   #situation({ look, sample }: Seen): Situation {
     const tried = this.#tried(sample);
     const worst = withMost(look.failingItems, ({ attempts }) => attempts);
-    const longest = withMost(look.runningItems, (running) => running.for ?? -1);
+    const longest = withMost(look.runningItems, ({ runningMs }) => runningMs ?? -1);
     const groups = this.#groups(look);
     return {
       look,
@@ -316,13 +290,15 @@ export class WatchedQueue implements Disposable {
       ),
       delayedGrowth: this.#history.trendOf("delayed", sample, SLOPE_OVER),
       failureRate: perSecond(this.#history.over("failed", sample, SLOPE_OVER)),
-      oldestReadyMs: look.oldestReadyMs,
+      oldestReadyMs: look.oldestReadyMs ?? null,
       olderBy: this.#history.over("oldest", sample)?.change ?? null,
-      failingFor: withMost(look.failingItems, ({ ago }) => ago ?? -1)?.ago ?? null,
+      failingFor: withMost(look.failingItems, ({ failedAgoMs }) => failedAgoMs ?? -1)?.failedAgoMs ?? null,
       fading: this.#alarms.fading(sample.at),
       rates: this.#history.rates(sample),
       worst: worst && { key: this.textOf(worst.item), attempts: worst.attempts, error: errorText(worst.error) },
-      longest: longest?.for == null ? undefined : { key: this.textOf(longest.item), for: longest.for },
+      longest: longest?.runningMs === undefined
+        ? undefined
+        : { key: this.textOf(longest.item), for: longest.runningMs },
       throttle: this.throttle,
       throttleState: this.#throttles.stateOf(this),
       pauseEndsInMs: this.#pauseEndsInMs,
@@ -354,14 +330,14 @@ export class WatchedQueue implements Disposable {
   async details(search: string, limit: number): Promise<Omit<QueueDetails, "can" | "cannot">> {
     const matches = search === "" ? () => true : this.#matcher({ search });
     const found = search === "" ? undefined : await this.#searches.find(search);
-    const blockedGroups = await this.groups?.list(search, limit) ?? null;
+    const blockedGroups = this.#seen && await this.groups?.list(search, limit) || null;
     const givenUp = await this.givenUp?.list(search, limit) ?? null;
     const now = systemClock.now();
     const seen = this.#seen;
     const look = seen?.look;
     const limits = this.#latestLimits;
     const { failures } = this.source;
-    const errorsUnknown = look?.failing == null ? null : Math.max(look.failing - failures.size, 0);
+    const errorsUnknown = look?.failing === undefined ? null : Math.max(look.failing - failures.size, 0);
     const matchingFailing = search === "" ? look?.failing : errorsUnknown === 0 ? found?.matchingFailing : null;
     // Converts only the items that are shown: a list has up to 1,000 items, and formatting an error takes a long time.
     const first = <Entry extends { readonly item: unknown }, Shown>(
@@ -382,17 +358,17 @@ export class WatchedQueue implements Disposable {
       failingItems: first(failing?.sort((a, b) => b.attempts - a.attempts), (failing) => ({
         attempts: failing.attempts,
         error: errorText(failing.error),
-        ago: whole(failing.ago),
+        ago: whole(failing.failedAgoMs),
         dueInMs: whole(failing.dueInMs),
-        decidedBy: limits?.decidedBy(failing.attempts, failing.ago, failing.dueInMs) ?? null,
+        decidedBy: limits?.decidedBy(failing.attempts, failing.failedAgoMs ?? null, failing.dueInMs ?? null) ?? null,
         ...abandonedOf(failing),
       })),
       runningItems: first(look?.runningItems, (running) => ({
-        ...{ attempt: running.attempt, for: whole(running.for), ...abandonedOf(running) },
+        ...{ attempt: running.attempt ?? null, for: whole(running.runningMs), ...abandonedOf(running) },
       })),
       delayedItems: found?.items.slice(0, limit).map(({ key, priority, dueAt }) => ({
-        ...{ key, priority, dueInMs: whole(Math.max(dueAt - now, 0)) },
-      })) ?? first(look?.delayedItems, ({ priority, dueInMs }) => ({ priority, dueInMs: whole(dueInMs) })),
+        ...{ key, priority, dueInMs: Math.round(Math.max(dueAt - now, 0)) },
+      })) ?? first(look?.delayedItems, ({ priority, dueInMs }) => ({ priority, dueInMs: Math.round(dueInMs) })),
       readyItems: first(look?.readyItems, ({ priority }) => ({ priority })),
       abandoned: look?.workers?.abandoned ?? null,
       blockedRetries: look?.blockedRetries ?? null,
@@ -421,7 +397,7 @@ export class WatchedQueue implements Disposable {
       const known = this.source.failureOf(item); // may have changed since the search
       if (known === undefined || listed.has(this.textOf(item))) return [];
       const { attempts, error, at } = known;
-      return { item, attempts, error, ago: Math.max(Date.now() - at, 0), dueInMs: this.source.dueInMs?.(item) ?? null };
+      return { item, attempts, error, failedAgoMs: Math.max(Date.now() - at, 0), dueInMs: this.source.dueInMs(item) };
     });
   }
 
@@ -437,7 +413,7 @@ export class WatchedQueue implements Disposable {
       return { items: [{ item: key, priority: 0, dueInMs: 0 }], failing, lookedAt: 1, more: 0 };
     }
     const { items, more } = await this.source.delayedItems();
-    const blocked = withBlocked ? this.source.blockedRetries?.() ?? [] : [];
+    const blocked = withBlocked ? this.source.blockedRetries() : [];
     return { ...await inSlices(this.#select([blocked, items], this.#matcher(selection))), more };
   }
 
@@ -486,8 +462,8 @@ function shown({ verdict, reason, guide }: Judgement): Pick<QueueRow, "verdict" 
 }
 
 /** Returns the age of a timeout, in whole milliseconds, if there was one. */
-function abandonedOf({ abandonedFor }: { readonly abandonedFor?: number | undefined }): { abandonedFor?: number } {
-  return abandonedFor === undefined ? {} : { abandonedFor: whole(abandonedFor) };
+function abandonedOf({ abandonedMs }: { readonly abandonedMs?: number | undefined }): { abandonedFor?: number } {
+  return abandonedMs === undefined ? {} : { abandonedFor: Math.round(abandonedMs) };
 }
 
 /** Returns the faster of two trends; `null` if both are unknown. */
@@ -500,8 +476,8 @@ function perSecond(over: { readonly change: number; readonly ms: number } | unde
 }
 
 /** Rounds a time to whole milliseconds. */
-function whole<Ms extends number | null>(ms: Ms): Ms {
-  return (ms === null ? null : Math.round(ms)) as Ms;
+function whole(ms: number | null | undefined): number | null {
+  return ms == null ? null : Math.round(ms);
 }
 
 /** Returns the item with the largest number; `undefined` if there are no items. */
