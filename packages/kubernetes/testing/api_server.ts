@@ -1,15 +1,12 @@
 /** API server of the cluster for tests. */
 
+import type { Target } from "./checks.ts";
 import type { ClusterRequest, Verb } from "./cluster_request.ts";
-import { discover } from "./discovery.ts";
 import { list } from "./list.ts";
-import { mergePatch } from "./merge_patch.ts";
-import { type Fields, isFields, type Stored } from "./objects.ts";
-import { placeOf, type Resource } from "./resource.ts";
-import { resourcesIn } from "./resources.ts";
+import { type Fields, isFields, mergePatch, type Stored } from "./objects.ts";
+import { discover, placeOf, type Resource, resourcesIn } from "./resources.ts";
 import { Failure, invalid } from "./status.ts";
 import type { Store } from "./store.ts";
-import type { Target } from "./target.ts";
 import { type StartWatch, watch } from "./watch.ts";
 import type { DeleteOptions, Writes } from "./writes.ts";
 

@@ -1,12 +1,10 @@
 /** Controllers of the cluster: they collect garbage, empty namespaces, and establish custom resource definitions. */
 
 import type { OwnerReference } from "../kube_object.ts";
-import { CLEANUP, isEstablished } from "./definitions.ts";
+import type { Target } from "./checks.ts";
 import { type Stored, timestamp, valueAt, withValueAt } from "./objects.ts";
-import { placeOf, qualified } from "./resource.ts";
-import { resourceOfKind } from "./resources.ts";
+import { CLEANUP, isEstablished, placeOf, qualified, resourceOfKind } from "./resources.ts";
 import type { Change, Store } from "./store.ts";
-import type { Target } from "./target.ts";
 import type { DeleteOptions, Writes } from "./writes.ts";
 
 /** Controllers that run in the microtask after a change. */

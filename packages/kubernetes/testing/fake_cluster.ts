@@ -8,12 +8,18 @@ import type { KubeObject } from "../kube_object.ts";
 import { ApiServer } from "./api_server.ts";
 import { type ClusterRequest, parseRequest, type Verb } from "./cluster_request.ts";
 import { Controllers } from "./controllers.ts";
-import { type CustomKind, definitionOf } from "./definitions.ts";
 import type { ObjectList } from "./list.ts";
 import { type FailureKind, type FailureOptions, isMatch, Network, type RequestMatch } from "./network.ts";
 import { freeze, type Stored } from "./objects.ts";
-import { inVersion, placeOf, type Resource, rootOf } from "./resource.ts";
-import { resourceOfKind } from "./resources.ts";
+import {
+  type CustomKind,
+  definitionOf,
+  inVersion,
+  placeOf,
+  type Resource,
+  resourceOfKind,
+  rootOf,
+} from "./resources.ts";
 import { connectionError } from "./response_body.ts";
 import { type Snapshot, Store } from "./store.ts";
 import { tooOld } from "./watch.ts";

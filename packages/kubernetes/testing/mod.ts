@@ -32,7 +32,6 @@ export {
 } from "./fake_cluster.ts";
 export type { FailureKind, FailureOptions, RequestMatch } from "./network.ts";
 export type { Stored } from "./objects.ts";
-export type { CustomKind } from "./definitions.ts";
-export type { ScalePaths } from "./resource.ts";
+export type { CustomKind, ScalePaths } from "./resources.ts";
 export type { Snapshot } from "./store.ts";
 export type { DeleteOptions } from "./writes.ts";

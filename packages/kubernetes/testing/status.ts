@@ -1,7 +1,7 @@
 /** Failures of requests, with the status objects that an API server answers them with. */
 
 import type { ApiStatus } from "../client/api_error.ts";
-import { type Named, qualified } from "./resource.ts";
+import { type Named, qualified } from "./resources.ts";
 
 /** Field that a request sets to a forbidden value, and the reason. */
 export type Cause = NonNullable<NonNullable<ApiStatus["details"]>["causes"]>[number];

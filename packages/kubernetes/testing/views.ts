@@ -1,11 +1,24 @@
 /** Parts of objects that requests for the object or its subresources read and write. */
 
+import { Buffer } from "node:buffer";
 import { isDeepStrictEqual } from "node:util";
-import { withDefaults } from "./defaults.ts";
-import { cleaned } from "./metadata.ts";
+import type { ObjectMeta } from "../kube_object.ts";
+import type { Target } from "./checks.ts";
 import { type Fields, type Stored, valueAt, withValueAt } from "./objects.ts";
-import { identityOf, type Resource, type ScalePaths } from "./resource.ts";
-import type { Target } from "./target.ts";
+import { identityOf, type Resource, type ScalePaths } from "./resources.ts";
+
+const FIELDS: readonly string[] = [
+  ...["name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp"],
+  ...["deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers"],
+  "managedFields",
+];
+/** Returns metadata with the fields that a server keeps: unknown and empty ones are dropped. */
+export function cleaned(metadata: { readonly [F in keyof ObjectMeta]: unknown }): ObjectMeta {
+  const isKept = ([field, value]: [string, unknown]) =>
+    FIELDS.includes(field) && value !== undefined && value !== null && value !== "" &&
+    (typeof value !== "object" || Object.keys(value).length > 0);
+  return Object.fromEntries(Object.entries(metadata).filter(isKept));
+}
 
 /** Returns an object without its status, if that is a subresource. */
 export function withoutStatus({ hasStatus }: Resource, object: Fields): Fields {
@@ -60,4 +73,27 @@ export function withGeneration(resource: Resource, before: Stored, next: Stored)
     resource.isCustom ? { ...withoutStatus(resource, object), metadata: undefined } : object["spec"];
   if (!resource.hasGeneration || isDeepStrictEqual(content(before), content(next))) return next;
   return { ...next, metadata: { ...next.metadata, generation: (before.metadata.generation ?? 0) + 1 } };
+}
+
+/** Adds the fields that a server sets and controllers rely on. Most defaults of a real server are left out. */
+export function withDefaults({ kind, isCustom }: Resource, object: Stored): Stored {
+  if (isCustom) return object;
+  if (kind === "ConfigMap") return withoutEmpty(object, "data", "binaryData");
+  if (kind === "Pod") return { status: { phase: "Pending" }, ...object };
+  if (kind === "Secret") {
+    const { stringData = {}, data, ...secret } = object;
+    const added = Object.entries(stringData as Fields)
+      .map(([key, text]) => [key, Buffer.from(String(text)).toString("base64")]);
+    const all = { ...data as Fields, ...Object.fromEntries(added) };
+    return withoutEmpty({ type: "Opaque", ...secret, data: all }, "data");
+  }
+  if (kind !== "Namespace") return object;
+  const { name, labels } = object.metadata;
+  const metadata = { ...object.metadata, labels: { ...labels, "kubernetes.io/metadata.name": name! } };
+  return { spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" }, ...object, metadata };
+}
+
+function withoutEmpty(object: Fields, ...fields: string[]): Stored {
+  const isKept = ([field, value]: [string, unknown]) => !fields.includes(field) || Object.keys(value ?? {}).length > 0;
+  return Object.fromEntries(Object.entries(object).filter(isKept)) as Stored;
 }

@@ -1,9 +1,8 @@
 /** Watches. */
 
-import { DEFINITION_PLACES } from "./definitions.ts";
-import { type Condition, conditionOf, requireWatchList, type Selection, tooLarge, versionOf } from "./list_query.ts";
+import { type Condition, conditionOf, requireWatchList, type Selection, tooLarge, versionOf } from "./list.ts";
 import type { Stored } from "./objects.ts";
-import { apiVersionOf, inVersion, qualified } from "./resource.ts";
+import { apiVersionOf, DEFINITION_PLACES, inVersion, qualified } from "./resources.ts";
 import { Failure } from "./status.ts";
 import type { Change, Store } from "./store.ts";
 

@@ -1,16 +1,13 @@
 /** Writes of objects, under the rules of an API server. */
 
 import { isDeepStrictEqual } from "node:util";
-import { withDefaults } from "./defaults.ts";
-import { CLEANUP } from "./definitions.ts";
+import { requireBody, requireObject, requirePreconditions, type Target } from "./checks.ts";
 import { fieldsAfterUpdate, withApplied, type Writer } from "./field_managers.ts";
-import { cleaned, requireObject } from "./metadata.ts";
 import { type Fields, type Stored, timestamp, valueAt, withValueAt } from "./objects.ts";
-import { apiVersionOf, identityOf, inVersion, placeOf } from "./resource.ts";
+import { apiVersionOf, CLEANUP, identityOf, inVersion, placeOf } from "./resources.ts";
 import { conflict, Failure, failureOf, forbidden, invalid, invalidValue, notFound } from "./status.ts";
 import type { Store } from "./store.ts";
-import { requireBody, requireUid, requireVersion, type Target } from "./target.ts";
-import { shown, withGeneration, withoutStatus, written } from "./views.ts";
+import { cleaned, shown, withDefaults, withGeneration, withoutStatus, written } from "./views.ts";
 
 /** Options of the deletion of an object. */
 export interface DeleteOptions {
@@ -64,7 +61,7 @@ export class Writes {
     const { resource, name } = target;
     const { uid, resourceVersion } = requireBody(target, body);
     const before = this.#find(target);
-    requireUid(target, before, uid);
+    requirePreconditions(target, before, { uid });
     if (!resourceVersion && resource.putNeedsVersion) {
       throw invalid(resource, name, [invalidValue("metadata.resourceVersion", 0, "must be specified for an update")]);
     }
@@ -100,8 +97,7 @@ export class Writes {
   /** Deletes an object, or marks it as deleted while it has finalizers. Returns it as it is now. */
   remove(target: Target, { propagationPolicy, preconditions = {} }: DeleteOptions = {}): Stored {
     const before = this.#find(target);
-    requireUid(target, before, preconditions.uid);
-    requireVersion(target, before, preconditions.resourceVersion);
+    requirePreconditions(target, before, preconditions);
     const { metadata } = before;
     const isMarked = metadata.deletionTimestamp !== undefined;
     const hasInstances = !isMarked && before.kind === "CustomResourceDefinition";
@@ -148,7 +144,8 @@ export class Writes {
   }
 
   #replace(target: Target, before: Stored, wanted: Stored, operation: Writer["operation"] = "Update"): Stored {
-    requireVersion(target, before, wanted.metadata.resourceVersion);
+    const { resourceVersion } = wanted.metadata;
+    requirePreconditions(target, before, { resourceVersion });
     const next = withGeneration(target.resource, before, written(target, before, wanted));
     requireObject(target.resource, next, before);
     return shown(target, this.#commit(target, before, managed(target, before, next, operation)));

@@ -1,28 +1,71 @@
-/** Rules of objects, most of them of their metadata. */
+/** Checks of requests, and of the objects that they write. */
 
 import { isDeepStrictEqual } from "node:util";
 import type { ObjectMeta } from "../kube_object.ts";
-import type { Stored } from "./objects.ts";
-import type { Resource } from "./resource.ts";
-import { type Cause, forbiddenField, invalid, invalidValue } from "./status.ts";
+import { isFields, type Stored } from "./objects.ts";
+import { identityOf, type Resource } from "./resources.ts";
+import { type Cause, conflict, Failure, forbiddenField, invalid, invalidValue } from "./status.ts";
 
-const FIELDS: readonly string[] = [
-  ...["name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp"],
-  ...["deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences", "finalizers"],
-  "managedFields",
-];
 const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const SUBDOMAIN = new RegExp(`^(?=.{1,253}$)${LABEL}(\\.${LABEL})*$`);
 const NAMESPACE = new RegExp(`^(?=.{1,63}$)${LABEL}$`);
 const QUALIFIED = new RegExp(`^(${LABEL}(\\.${LABEL})*/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`);
 const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
-/** Returns metadata with the fields that a server keeps: unknown and empty ones are dropped. */
-export function cleaned(metadata: { readonly [F in keyof ObjectMeta]: unknown }): ObjectMeta {
-  const isKept = ([field, value]: [string, unknown]) =>
-    FIELDS.includes(field) && value !== undefined && value !== null && value !== "" &&
-    (typeof value !== "object" || Object.keys(value).length > 0);
-  return Object.fromEntries(Object.entries(metadata).filter(isKept));
+/** Object, or its subresource, that a request is about. */
+export interface Target {
+  readonly resource: Resource;
+  readonly namespace: string | undefined;
+  /** Name, empty for a new object. */
+  readonly name: string;
+  readonly subresource?: string | undefined;
+  /** Name of the field manager. */
+  readonly manager: string;
+}
+
+const OLD_VERSION = "the object has been modified; please apply your changes to the latest version and try again";
+
+/** Checks that a body is an object of the kind, the name and the namespace of the request, and returns its metadata. */
+export function requireBody(
+  { resource, namespace, name, subresource }: Target,
+  body: unknown,
+  isApply = false,
+): Stored["metadata"] {
+  const { apiVersion, kind, metadata = {} } = isFields(body) ? body : { metadata: null };
+  if (!isFields(metadata)) throw new Failure(400, "the object provided is unrecognized");
+  if ((resource.isCustom || isApply) && !subresource && (!apiVersion || !kind)) {
+    throw new Failure(400, `Object '${kind ? "apiVersion" : "Kind"}' is missing in the body of the request`);
+  }
+  const wanted = subresource === "scale" ? { apiVersion: "autoscaling/v1", kind: "Scale" } : identityOf(resource);
+  if ((apiVersion ?? wanted.apiVersion) !== wanted.apiVersion || (kind ?? wanted.kind) !== wanted.kind) {
+    throw new Failure(
+      400,
+      `the object is of the kind ${apiVersion} ${kind} instead of ${wanted.apiVersion} ${wanted.kind}`,
+    );
+  }
+  if (name && metadata["name"] !== name) {
+    throw new Failure(
+      400,
+      `the name of the object (${metadata["name"] ?? ""}) does not match the name on the URL (${name})`,
+    );
+  }
+  if ((metadata["namespace"] ?? namespace) !== namespace) {
+    throw new Failure(400, "the namespace of the provided object does not match the namespace sent on the request");
+  }
+  return metadata as Stored["metadata"];
+}
+
+/** Throws if an object doesn't have the uid and the version that a request names. */
+export function requirePreconditions(
+  { resource, name }: Target,
+  { metadata }: Stored,
+  { uid, resourceVersion }: Pick<ObjectMeta, "uid" | "resourceVersion">,
+): void {
+  if (uid && uid !== metadata.uid) {
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`;
+    throw conflict(resource, name, why);
+  }
+  if (resourceVersion && resourceVersion !== metadata.resourceVersion) throw conflict(resource, name, OLD_VERSION);
 }
 
 /** Throws if an object breaks rules that hold for all kinds. */
