@@ -1,5 +1,5 @@
 import { argumentError, callSafely, tryParseDuration } from "@workqueue/core/internal";
-import { ApiError } from "../client/api_error.ts";
+import { ApiError, ignoreAbsence } from "../client/api_error.ts";
 import type { Client } from "../client/client.ts";
 import { type DeepReadonly, keyOf, type KubeObject, type MergePatch, type Wanted } from "../kube_object.ts";
 import { AppliedValues } from "./applied.ts";
@@ -7,7 +7,7 @@ import type { Change } from "./change.ts";
 import type { ApplyOptions, CacheOptions, DeleteOptions, PatchOptions } from "./contract.ts";
 import { ListWatch } from "./list_watch.ts";
 import { requireNoOtherOwner, withoutOldOwner, withOwner } from "./owner.ts";
-import { type ObjectRequest, ObjectRequests } from "./requests.ts";
+import { type ObjectKind, type ObjectRequest, sendRequest } from "./requests.ts";
 import { KindResource } from "./resource.ts";
 import { fieldTerms, fieldTest, labelTest } from "./selectors.ts";
 import { Store } from "./store.ts";
@@ -59,8 +59,7 @@ export class Cache<T extends KubeObject> {
   readonly #applied: AppliedValues;
   readonly #listeners: ((change: Change<T>) => void)[] = [];
   readonly #listWatches: readonly ListWatch<T>[];
-  readonly #resource: KindResource;
-  readonly #requests: ObjectRequests<T>;
+  readonly #kind: ObjectKind<T>;
   #onSynced!: () => void;
 
   /** @internal */
@@ -78,10 +77,10 @@ export class Cache<T extends KubeObject> {
       onChange: (change) => this.#change(change),
       onError: this.#report,
     });
-    this.#resource = new KindResource(context.client, apiVersion, kind, this.#report);
     const { client, stores = [] } = context;
     stores.push(this.#store);
-    this.#requests = new ObjectRequests(client, this.#resource, this.#store, stores as Store<T>[]);
+    const resource = new KindResource(client, apiVersion, kind, this.#report);
+    this.#kind = { client, resource, store: this.#store, stores: stores as Store<T>[] };
     this.#listWatches = (options.namespaces ?? [undefined]).map((namespace) => this.#listWatch(namespace));
   }
 
@@ -183,7 +182,7 @@ export class Cache<T extends KubeObject> {
     const uid = typeof object === "string" ? undefined : (object as KubeObject).metadata.uid;
     const preconditions = { ...(uid !== undefined && { uid }), ...options.preconditions };
     const body = { apiVersion: "v1", kind: "DeleteOptions", ...options, preconditions };
-    await this.#requests.remove(targetOf(key), body);
+    await sendRequest(this.#kind, "DELETE", targetOf(key), { body }).catch(ignoreAbsence);
   }
 
   /**
@@ -192,7 +191,8 @@ export class Cache<T extends KubeObject> {
    * @internal
    */
   async fetch(key: string): Promise<DeepReadonly<T> | undefined> {
-    return await this.#requests.read(targetOf(key)) as DeepReadonly<T> | undefined;
+    const answer = await sendRequest(this.#kind, "GET", targetOf(key)).catch(ignoreAbsence);
+    return answer && this.#asCached(answer as KubeObject as T);
   }
 
   /**
@@ -216,7 +216,7 @@ export class Cache<T extends KubeObject> {
 
   /** Whether the objects have a namespace; `undefined` before the server was asked. */
   get isNamespaced(): boolean | undefined {
-    return this.#resource.known?.isNamespaced;
+    return this.#kind.resource.known?.isNamespaced;
   }
 
   /** Whether the cache has held all objects. */
@@ -250,7 +250,15 @@ export class Cache<T extends KubeObject> {
   /** Sends a request that writes an object. */
   async #write(method: "POST" | "PATCH", object: KubeObject, request: ObjectRequest): Promise<DeepReadonly<T>> {
     const query = { ...request.query, fieldManager: this.#context.fieldManager };
-    return await this.#requests.write(method, object.metadata, { ...request, query }) as DeepReadonly<T>;
+    const answer = await sendRequest(this.#kind, method, object.metadata, { ...request, query });
+    return this.#asCached(answer as KubeObject as T);
+  }
+
+  /** Returns the object of an answer as it is cached or, if it isn't, as it would be. */
+  #asCached(answer: T): DeepReadonly<T> {
+    const cached = this.#store.get(keyOf(answer));
+    const isSame = cached?.metadata.resourceVersion === answer.metadata.resourceVersion;
+    return (isSame ? cached : this.#reduce(answer)) as DeepReadonly<T>;
   }
 
   #listWatch(namespace: string | undefined): ListWatch<T> {
@@ -258,7 +266,7 @@ export class Cache<T extends KubeObject> {
     return new ListWatch<T>({
       client: this.#context.client,
       store: this.#store,
-      resource: this.#resource,
+      resource: this.#kind.resource,
       namespace,
       selectors: { labelSelector, fieldSelector },
       onSynced: () => this.isSynced && this.#onSynced(),

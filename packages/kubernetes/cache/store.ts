@@ -78,11 +78,6 @@ export class Store<T extends KubeObject> {
     return [...this.#objects.values()];
   }
 
-  /** Returns an object as it would be stored. */
-  reduce(object: T): T {
-    return this.#options.reduce(object);
-  }
-
   /** Returns the objects under a value of an index; `undefined` if there is no such index. */
   byIndex(index: string, value: string): T[] | undefined {
     const keys = this.#indexes.keysOf(index, value);

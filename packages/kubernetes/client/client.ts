@@ -273,14 +273,11 @@ export class Client {
       ...await this.#options.headers?.(),
     };
     const json = body === undefined ? {} : { body: JSON.stringify(body) };
-    let refusal: { readonly error: unknown } | undefined;
+    let isRefused = false;
     const onSent = options.onSent && (() => {
-      try {
-        options.onSent!();
-      } catch (error) {
-        refusal = { error };
-        throw error;
-      }
+      isRefused = true;
+      options.onSent!();
+      isRefused = false;
     });
     try {
       const response = await this.#options.transport.send({
@@ -296,7 +293,7 @@ export class Client {
       this.#reachability.answered();
       return response;
     } catch (error) {
-      if (refusal !== undefined) throw refusal.error;
+      if (isRefused) throw error;
       if (signal.aborted) throw signal.reason;
       if (!(error instanceof StaleConnectionError)) this.#reachability.failed();
       throw new NoAnswerError(`${method} ${path}`, error);

@@ -142,7 +142,7 @@ export class LeaderLease {
       await sleep(this.#duration * RETRY * (1 + Math.random() / 5), signal, this.#clock);
     }
     this.#ended = new AbortController();
-    this.#endAtDeadline(onLost);
+    this.#endAtDeadline(onLost).catch(() => {}); // the lease was released
     void this.#renew(onLost);
     if (!signal.aborted) return;
     await this.release(); // the answer came after the signal
@@ -187,13 +187,13 @@ export class LeaderLease {
   }
 
   /** Ends the lease at its deadline, whatever requests are in flight. */
-  #endAtDeadline(onLost: (error: Error) => void): void {
+  async #endAtDeadline(onLost: (error: Error) => void): Promise<void> {
     const { signal } = this.#ended;
-    const left = Math.max(0, Math.ceil(this.#heldUntil! - this.#clock.now())); // a timer takes whole milliseconds
-    sleep(left, signal, this.#clock).then(() => {
-      if (this.isHeld) this.#endAtDeadline(onLost);
-      else this.#lose(lost("it could not be renewed in time"), onLost);
-    }, () => {});
+    while (this.isHeld) {
+      const left = Math.ceil(this.#heldUntil! - this.#clock.now()); // a timer takes whole milliseconds
+      await sleep(left, signal, this.#clock);
+    }
+    this.#lose(lost("it could not be renewed in time"), onLost);
   }
 
   #lose(error: Error, onLost: (error: Error) => void): void {

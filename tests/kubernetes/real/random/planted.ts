@@ -123,7 +123,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: "the deadline of a lease passes unnoticed",
     file: "lease/leader_lease.ts",
-    find: "    const left = Math.max(",
-    replace: "    if (signal) return;\n    const left = Math.max(",
+    find: "    while (this.isHeld) {",
+    replace: "    if (signal) return;\n    while (this.isHeld) {",
   },
 ];
