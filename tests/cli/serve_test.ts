@@ -155,6 +155,21 @@ Deno.test("serve: a cancelled item is finished at once, and the request that can
   assertEquals(workspace.report().length, 2);
 });
 
+Deno.test("serve: cancelling a running item ends its command, and the item counts once", async () => {
+  await using workspace = new Workspace();
+  const script = 'trap "touch ended; exit 0" TERM; touch began; while [ "$1" = long ]; do sleep 0.02; done';
+  const args = ["run", "--serve", "--concurrency", "1", "--group", "--report", "report.jsonl", ...sh(script, "{}")];
+  const cli = await workspace.start(args, "long\nshort\n");
+  const page = await open(cli);
+  await until(() => workspace.has("began"), "the command runs");
+  await act(page, "cancel", { key: "long" });
+  assertEquals((await cli.ended).code, 1);
+  assert(workspace.has("ended"), "the command was ended");
+  const reported = workspace.report().map(({ item, outcome }) => [item, outcome]);
+  assertEquals(reported, [["long", "unfinished"], ["short", "succeeded"]]);
+  for (const row of [/^Distinct items +2$/m, /^Succeeded +1$/m, /^Unfinished +1$/m]) assertMatch(cli.stderr, row);
+});
+
 Deno.test("serve: each time the concurrency is raised, more commands start at once", async () => {
   await using workspace = new Workspace();
   const script = 'touch "began $1"; until [ -e go ]; do sleep 0.02; done';

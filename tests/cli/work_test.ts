@@ -57,8 +57,9 @@ queueTest("work: it hands items back on the second SIGTERM", async (shared) => {
   assertEquals(code, 143);
   assertStringIncludes(stderr, "Unfinished items are in the queue.");
   const { stdout } = await workspace.run(["status", ...queue, "--json"]);
-  const { ready, delayed, processing, givenUp } = JSON.parse(stdout);
-  assertEquals({ left: ready + delayed, processing, givenUp }, { left: 2, processing: 0, givenUp: 0 });
+  const { ready, delayed, failing, processing, givenUp } = JSON.parse(stdout);
+  const expected = { ready: 2, delayed: 0, failing: 0, processing: 0, givenUp: 0 };
+  assertEquals({ ready, delayed, failing, processing, givenUp }, expected);
 });
 
 queueTest("work: several workers at once run each item once", async (shared) => {

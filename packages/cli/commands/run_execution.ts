@@ -1,8 +1,10 @@
 import type { ReportLock } from "../report/report_lock.ts";
 import { RefusedLines } from "../items/refused_lines.ts";
 import { Interruption } from "../run/interruption.ts";
-import { RemoteRun } from "../run/remote_run.ts";
+import { MemorySource } from "../run/memory_source.ts";
+import type { OpenItem } from "../run/open_item.ts";
 import { Run, type RunSettings } from "../run/run.ts";
+import { SharedSource } from "../run/shared_source.ts";
 import { Suspension } from "../run/suspension.ts";
 import { EXIT } from "../system/exit_codes.ts";
 import { OutputError } from "../system/output_error.ts";
@@ -30,7 +32,7 @@ export async function executeRun(
   lock: ReportLock | undefined,
   hint: string,
 ): Promise<number> {
-  const { config, metrics, template, input, backlog, report, recorder, server, remote } = prepared;
+  const { config, metrics, template, input, backlog, report, recorder, server, shared } = prepared;
   const givenUp = new GivenUpItems();
   const refused = new RefusedLines();
 
@@ -71,12 +73,8 @@ export async function executeRun(
       note(`Halted: ${givenUp === 1 ? "1 item was" : `${givenUp} items were`} given up.`);
     },
   };
-  remote?.printWith(note);
-  const run = remote === undefined ? new Run(settings) : new RemoteRun(settings, remote);
-  if (run instanceof Run) {
-    recorder?.record(run);
-    server?.show(run, config);
-  }
+  shared?.printWith(note);
+  const run = startRun(settings, prepared);
   if (server !== undefined) progress.keep(`Dashboard: ${server.address}`);
   const interruption = new Interruption(run, lock, note);
   const suspension = new Suspension(run, progress);
@@ -101,10 +99,22 @@ export async function executeRun(
   if (failure instanceof OutputError && failure.readerHasLeft) return EXIT.interrupted;
   if (failure !== undefined) throw failure;
   if (interruption.signal !== undefined) {
-    if (unfinishedItems(tally) > 0 || remote?.endsWhenEmpty) stderr.write(`${hint}\n`);
+    if (unfinishedItems(tally) > 0 || shared?.endsWhenEmpty) stderr.write(`${hint}\n`);
     return exitCodeOf(interruption.signal);
   }
   return isWhole ? EXIT.succeeded : EXIT.incomplete;
+}
+
+type AnyRun = Run<OpenItem> | Run<string>;
+
+/** Starts the run on its queue in memory, or on the queue that processes share. */
+function startRun(settings: RunSettings, { config, recorder, server, shared }: PreparedRun): AnyRun {
+  if (shared !== undefined) return new Run(settings, (run) => new SharedSource(settings, shared, run));
+  let source!: MemorySource;
+  const run = new Run(settings, (run) => source = new MemorySource(settings, run));
+  recorder?.record(source.queue, run.pool);
+  server?.show(source, run.pool, config);
+  return run;
 }
 
 /**

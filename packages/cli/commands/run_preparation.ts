@@ -12,8 +12,8 @@ import { type EarlierReport, readEarlierReport } from "../report/earlier_report.
 import { hashOf, type ReportHeader } from "../report/records.ts";
 import type { UsedFile } from "../report/output_file.ts";
 import { openReport, type Report } from "../report/report.ts";
-import type { RemoteSource } from "../run/remote_run.ts";
 import type { LoadRecorder } from "../run/load_recorder.ts";
+import type { SharedQueue } from "../run/shared_source.ts";
 import { RunMetrics } from "../run/statistics.ts";
 import { stderr } from "../system/standard_streams.ts";
 import { UsageError } from "../system/usage_error.ts";
@@ -55,7 +55,7 @@ export interface PreparedRun extends PreparedItems {
   /** Starts the display of progress. */
   readonly showProgress: ShowProgress;
   /** Queue that processes share, through which the items go; `undefined` if they go through a queue in memory. */
-  readonly remote?: RemoteSource;
+  readonly shared?: SharedQueue;
 }
 
 /**

@@ -65,8 +65,8 @@ export async function executeOn(
     await queue.counts(); // a server or a file that can't be used is found before a command starts
     const printWith = (other: typeof print) => void (print = other);
     const isShown = plan.progress !== "quiet";
-    const remote = { queue, endsWhenEmpty, outlastsFailures, isShown, printWith, onAdded, onWaiting, onError };
-    return await executeRun(plan, { ...prepared, remote }, lock, hint);
+    const shared = { queue, endsWhenEmpty, outlastsFailures, isShown, printWith, onAdded, onWaiting, onError };
+    return await executeRun(plan, { ...prepared, shared }, lock, hint);
   } catch (error) {
     failure = error;
     throw error;

@@ -45,11 +45,13 @@ export interface AttemptContext {
 /**
  * Result of an attempt: `"hopeless"` means that all retries would fail too. `"not-begun"` means that the run ended
  * before the attempt began, or that it ends because no command can be started. `"lost"` means that the lease of the
- * item was lost before the attempt ended. `minDelay` is the minimum delay of the retry, in milliseconds.
+ * item was lost, or the item was cancelled, before the attempt ended. `minDelay` is the minimum delay of the retry, in
+ * milliseconds; `undefined` for none.
  */
-export type AttemptResult =
-  | { readonly kind: "succeeded" | "hopeless" | "not-begun" | "lost" }
-  | { readonly kind: "failed"; readonly minDelay: number };
+export interface AttemptResult {
+  readonly kind: "succeeded" | "failed" | "hopeless" | "not-begun" | "lost";
+  readonly minDelay?: number;
+}
 
 /**
  * Size limit, in bytes, of an item that is passed in the environment of its command. Operating systems reject variables
@@ -104,19 +106,24 @@ export class Attempts {
    *
    * @param item The item.
    * @param attempt Number of the attempt, from 1.
-   * @param lost Aborts when the lease of the item is lost, which ends the command; `undefined` if there is no lease.
+   * @param lost Aborts when the command must end: its lease was lost, its item was cancelled, or the run is killed.
    * @returns The result. If the command can't be started for this item, its kind is `"failed"` or `"hopeless"`.
    */
-  async make(item: OpenItem, attempt: number, lost?: AbortSignal): Promise<AttemptResult> {
+  async make(item: OpenItem, attempt: number, lost: AbortSignal): Promise<AttemptResult> {
     const { template, config: { timeout } } = this.#settings;
     const { stopped, killed } = this.#context;
+    if (item.fault !== undefined) {
+      item.begin(attempt, performance.now());
+      item.end({ exitCode: null, signal: null, stderr: item.fault }, false);
+      return { kind: "hopeless" };
+    }
     let command: string[] = [];
     let slot = 0;
     let beganAt = performance.now();
     let child: Child;
     try {
       child = await this.#starts.start(async (freeSlot) => {
-        lost?.throwIfAborted();
+        lost.throwIfAborted();
         slot = freeSlot;
         command = template.fill(item.line, slot);
         beganAt = performance.now();
@@ -124,7 +131,7 @@ export class Attempts {
       }, stopped);
     } catch (error) {
       if (stopped.aborted) return { kind: "not-begun" };
-      if (lost?.aborted) return { kind: "lost" };
+      if (lost.aborted) return { kind: "lost" };
       item.begin(attempt, beganAt);
       return await this.#noteNotStarted(item, command[0]!, error);
     }
@@ -135,10 +142,10 @@ export class Attempts {
     const timer = timeout === undefined ? undefined : this.#clock.setTimer(() => timedOut = child.kill(), timeout);
     let isLost = false;
     const endLost = () => isLost = child.kill();
-    if (lost?.aborted) endLost();
-    lost?.addEventListener("abort", endLost);
+    if (lost.aborted) endLost();
+    lost.addEventListener("abort", endLost);
     const end = await child.ended;
-    lost?.removeEventListener("abort", endLost);
+    lost.removeEventListener("abort", endLost);
     timer?.[Symbol.dispose]();
     this.#children.delete(child);
     this.#starts.end(slot);
@@ -146,7 +153,7 @@ export class Attempts {
     item.listenTo(child);
     // After a lost lease, a timeout or a kill, the exit code says nothing about the item.
     if (isLost) return { kind: "lost" };
-    return timedOut || killed.aborted ? { kind: "failed", minDelay: 0 } : this.#resultOf(child, end.exitCode);
+    return timedOut || killed.aborted ? { kind: "failed" } : this.#resultOf(child, end.exitCode);
   }
 
   #resultOf({ retryAfter }: Child, exitCode: number | null): AttemptResult {
@@ -177,7 +184,7 @@ export class Attempts {
     }
     await passOn(`${reason}\n`, this.#outputOf(item, item.attempts));
     item.end({ exitCode: null, signal: null, stderr: reason }, false);
-    return isItemError(error) || isCommandsFault ? { kind: "hopeless" } : { kind: "failed", minDelay: 0 };
+    return isItemError(error) || isCommandsFault ? { kind: "hopeless" } : { kind: "failed" };
   }
 
   #takeOver(process: Process, item: OpenItem, attempt: number): Child {

@@ -9,7 +9,7 @@ import type { Run } from "./run.ts";
 const SAME_SIGNAL = 250;
 
 /** Parts of a run that an interruption uses. */
-type Interruptible = Pick<Run, "tally" | "isInterrupted" | "isPrinting" | "interrupt" | "kill">;
+type Interruptible = Pick<Run<unknown>, "tally" | "isInterrupted" | "isPrinting" | "interrupt" | "kill">;
 
 /**
  * Ends a run for external reasons: a signal, an uncaught error, or another process that has taken over the report.

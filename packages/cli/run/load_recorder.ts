@@ -1,11 +1,13 @@
+import type { WorkerPool } from "@workqueue/core";
 import type { LoadRecording } from "@workqueue/simulate";
 import type { TraceFile } from "../report/trace_file.ts";
-import type { Run } from "./run.ts";
+import type { MemorySource } from "./memory_source.ts";
+import type { OpenItem } from "./open_item.ts";
 
 /** Recorder of the load of a run. */
 export interface LoadRecorder {
-  /** Begins to record the run. */
-  record(run: Run): void;
+  /** Begins to record the items of a queue and the attempts of its pool. */
+  record(queue: MemorySource["queue"], pool: WorkerPool<OpenItem>): void;
   /**
    * Ends the recording. Resolves when the trace is on disk.
    *
@@ -26,7 +28,7 @@ export async function loadRecorder(file: TraceFile, separator: string | undefine
   const { recordLoad } = await import("@workqueue/simulate");
   let recording: LoadRecording | undefined;
   return {
-    record({ queue, pool }) {
+    record(queue, pool) {
       recording = recordLoad(queue, pool, (lines) => file.write(lines), { separator });
     },
     async end() {

@@ -20,6 +20,8 @@ export class OpenItem {
   readonly line: Line;
   /** Key in the queue. The key begins with the line because a discipline can group keys by their prefixes. */
   readonly key: string;
+  /** Reason why the command can't run for the line; `undefined` if it can. */
+  readonly fault: string | undefined;
   /** Number of attempts that have begun. */
   attempts = 0;
   /** Whether the most recently finished attempt failed. */
@@ -44,8 +46,9 @@ export class OpenItem {
   /**
    * Creates an item without attempts. If equal lines are separate items, the key also contains the number of the line.
    */
-  constructor(line: Line, isDistinct: boolean) {
+  constructor(line: Line, isDistinct: boolean, fault?: string) {
     this.line = line;
+    this.fault = fault;
     this.#size = line.text.length;
     this.key = isDistinct ? line.text : `${line.text}\0${line.number}`;
   }

@@ -2,25 +2,26 @@ import {
   type GiveUpReason,
   type HandlerContext,
   type Outcome,
-  type RateLimitingQueue,
   RetryAfterError,
+  type RetryScope,
   TerminalError,
-  type Throttle,
   type WorkerPool,
 } from "@workqueue/core";
-import { inspectionOf, type ThrottleSnapshot } from "@workqueue/core/hooks";
+import { setMaxListeners } from "node:events";
 import type { Backlog } from "../items/backlog.ts";
 import { bytesOf, type Input } from "../items/input.ts";
 import { readLines, type Separator } from "../items/lines.ts";
+import type { OutputContext, RunOutput } from "../output/run_output.ts";
 import type { ItemReport } from "../report/records.ts";
-import { messageOf, printable } from "../system/text.ts";
-import { UsageError } from "../system/usage_error.ts";
-import { CommandRun, type CommandRunSettings } from "./command_run.ts";
-import { OpenItem } from "./open_item.ts";
+import { orAborted } from "../system/or_aborted.ts";
+import { Attempts, type AttemptSettings } from "./attempts.ts";
+import { type Halt, isTooMany } from "./halt.ts";
+import type { ItemSource, SourceContext } from "./item_source.ts";
+import type { OpenItem } from "./open_item.ts";
 import type { Failure, Tally } from "./tally.ts";
 
 /** Settings of a {@linkcode Run}. */
-export interface RunSettings extends CommandRunSettings {
+export interface RunSettings extends AttemptSettings {
   /** List of items. */
   readonly input: Input;
   /** Separator between the items of the list. */
@@ -29,302 +30,308 @@ export interface RunSettings extends CommandRunSettings {
   readonly backlog: Backlog;
   /** Whether equal lines become one item. */
   readonly isDistinct: boolean;
+  /** Items to which the minimum delay of a retry applies. */
+  readonly retryAfterScope: RetryScope;
+  /** Limit on given-up items, at which the run ends early; `undefined` for no limit. */
+  readonly halt: Halt | undefined;
+  /** Starts the output of the run. */
+  createOutput(context: OutputContext): RunOutput;
+  /** Called when the run ends early because too many items were given up. */
+  onHalt(): void;
   /** Called once for every item when its outcome is decided and its output is printed. */
   onDecided(item: ItemReport): void;
   /** Called for each refused line with the line's number and the reason, such as `"not UTF-8"`. */
   onRefused(lineNumber: number, reason: string): void;
 }
 
-/** Largest number of undecided items outside the backlog. More undecided items could fill the memory. */
-const MAX_OPEN = 100_000;
-/** Largest total size of the undecided items outside the backlog, in characters. */
-const MAX_OPEN_SIZE = 50_000_000;
-/** Maximum number of lines that wait in the queue so that a discipline can choose among them. */
-const MAX_CHOICE = 10_000;
 /**
  * Longest timeout that a pool accepts, in milliseconds. `Attempts` itself enforces the config's timeout, because the
  * pool would start the next child while the previous child is still being killed.
  */
-export const NO_TIMEOUT = 2 ** 31 - 1;
+const NO_TIMEOUT = 2 ** 31 - 1;
 
 /**
- * Interval between two checks of the concurrency, in milliseconds. Checks are needed because a change to the
- * concurrency, for example through the dashboard, triggers no callback.
- */
-const LOOK = 200;
-
-/** Error of an attempt whose command failed. */
-class AttemptError extends Error {}
-
-/**
- * Runs a command for each line of the input.
+ * Runs a command for each item of a source. The source adds the lines of the input to a queue, from which the workers
+ * take items. Failed items go back to the queue until they succeed or are given up.
  *
- * Lines first go into a backlog. Lines move from the backlog to the queue as soon as a worker can take them. The
- * workers run the command. Failed items go back to the queue until they succeed or are given up. A retry that is ready
- * is therefore handed out before any line that has not been attempted.
+ * @typeParam T Type of the queue's items.
  */
-export class Run extends CommandRun {
-  /** Queue of items and retries. */
-  readonly queue: RateLimitingQueue<OpenItem>;
-  override readonly pool: WorkerPool<OpenItem>;
-  /**
-   * Resolves when the outcome of every item is decided. If an error ended the run early, rejects with this error.
-   */
+export class Run<T> implements SourceContext {
+  readonly pool: WorkerPool<T>;
+  readonly output: RunOutput;
+  /** Resolves when the run has ended. If an error ended the run early, rejects with this error. */
   readonly finished: Promise<void>;
   readonly #settings: RunSettings;
-  /** Items that were added to the queue and not passed to `onDecided` yet. */
-  readonly #open = new Set<OpenItem>();
-  /** Total size of `#open`, in characters. */
-  #openSize = 0;
-  /** Number of workers that are processing an item. */
-  #working = 0;
-  /** Number of items removed with `takeBack`. */
-  #takenBack = 0;
-  readonly #timer = setInterval(() => this.#handOn(), LOOK);
-  #isReading = true;
-  #readOn: () => void = () => {};
-  #roomAgain: () => void = () => {};
+  readonly #source: ItemSource<T>;
+  readonly #attempts: Attempts;
+  /** Aborts when no more attempts may begin. */
+  readonly #stopper = new AbortController();
+  /** Aborts when running commands must be killed. */
+  readonly #killer = new AbortController();
+  readonly #startedAt = performance.now();
+  /** Items of failed attempts, by the error that the pool got. */
+  readonly #failed = new WeakMap<object, OpenItem>();
+  #isInterrupted = false;
+  /** Error that ended the run early; `undefined` if there was none. */
+  #failure: unknown = undefined;
   #refused = 0;
-  #failing = 0;
   #succeeded = 0;
   #givenUp = 0;
   #failures = 0;
   #lastFailure: Failure | undefined = undefined;
 
   /** Starts the run. */
-  constructor(settings: RunSettings) {
+  constructor(settings: RunSettings, openSource: (run: SourceContext) => ItemSource<T>) {
     const { config: { config, queueName } } = settings;
-    super(settings);
     this.#settings = settings;
-    this.queue = config.queue<OpenItem>(queueName, { keyOf: ({ key }) => key });
-    this.pool = config.runWorkers(queueName, this.queue, (item, context) => this.#work(item, context), {
-      timeout: NO_TIMEOUT,
-      signal: this.killed,
-      onError: (error) => this.#failUnlessAttempt(error),
-      onGiveUp: (error, item, _attempts, reason) => {
-        if (isOfAttempt(error)) this.#decide(item, "given-up", reason);
+    // Each running command adds a listener, and Node would warn about so many listeners.
+    setMaxListeners(0, this.stopped, this.killed);
+    this.output = settings.createOutput({
+      killed: this.killed,
+      onFailure: (error) => {
+        if (!this.killed.aborted) this.fail(error);
       },
     });
-    this.finished = this.#finish();
-    void this.#read();
+    this.#attempts = new Attempts(settings, {
+      output: this.output,
+      maxRunning: () => this.pool.concurrency,
+      stopped: this.stopped,
+      killed: this.killed,
+      onFailure: (error) => this.fail(error),
+    });
+    this.#source = openSource(this);
+    this.pool = config.runWorkers<T>(queueName, this.#source.queue, (taken, context) => this.#work(taken, context), {
+      timeout: NO_TIMEOUT,
+      signal: this.killed,
+      onError: (error, taken) => {
+        if (!this.#failed.has(error as object)) this.#source.onError(error, taken);
+      },
+      onGiveUp: (error, taken, _attempts, reason) => {
+        const item = this.#failed.get(error as object) ?? this.#source.givenUpOutside(taken);
+        if (item !== undefined) this.decide(item, "given-up", reason);
+      },
+    });
+    this.finished = this.#finish(this.#feed());
+  }
+
+  get stopped(): AbortSignal {
+    return this.#stopper.signal;
+  }
+
+  get killed(): AbortSignal {
+    return this.#killer.signal;
+  }
+
+  get limit(): number {
+    return this.#attempts.limit;
   }
 
   /** Progress of the run. */
   get tally(): Tally {
-    const { input, backlog: { total, folded, doneBefore }, isDistinct } = this.#settings;
-    const { running, begun, retries } = this.attempts;
+    const { folded, doneBefore } = this.#settings.backlog;
+    const { running, begun, retries } = this.#attempts;
+    const counts = { running, succeeded: this.#succeeded, givenUp: this.#givenUp };
     return {
-      items: total,
-      isDistinct,
+      ...counts,
+      ...this.#source.tally(counts),
       folded,
       refused: this.#refused,
       doneBefore,
-      isReading: this.#isReading,
-      partRead: input.partRead,
-      running,
-      queued: total - doneBefore - this.#succeeded - this.#givenUp - this.#takenBack - running,
-      failing: this.#failing,
-      blockedRetries: inspectionOf(this.queue)?.blockedRetries?.retries.length,
-      succeeded: this.#succeeded,
-      givenUp: this.#givenUp,
       retries,
       failures: this.#failures,
       lastFailure: this.#lastFailure,
-      nextDueInMs: this.queue.snapshot({ limit: 1 }).delayedItems[0]?.dueInMs,
-      isPaused: this.pool.snapshot({ limit: 0 }).paused,
-      ...this.#throttle(),
       isStopping: this.stopped.aborted,
-      maxRate: (this.pool.throttle as { readonly rate?: number } | undefined)?.rate,
       hasBegun: begun > 0,
-      seconds: this.seconds,
+      seconds: (performance.now() - this.#startedAt) / 1000,
     };
   }
 
-  /** Returns the state of the throttle, if it is the reason why no attempt begins. */
-  #throttle(): Pick<Tally, "heldBack" | "throttleState"> {
-    const { limit, state } = snapshotOf(this.pool.throttle) ?? {};
-    if (typeof state !== "string" || state === "") return {};
-    if (limit === 0) return { heldBack: printable(state) };
-    return this.pool.active === 0 && this.queue.length > 0 ? { throttleState: printable(state) } : {};
+  /** Whether the run was asked to end. */
+  get isInterrupted(): boolean {
+    return this.#isInterrupted;
   }
 
-  /** Records that an item was removed from the queue, for example by the dashboard. The item gets no more attempts. */
-  takeBack(item: OpenItem): void {
-    this.#takenBack++;
-    this.#decide(item, "unfinished");
-    this.#handOn();
+  /** Whether output of ended attempts is being printed. */
+  get isPrinting(): boolean {
+    return this.output.isPrinting;
   }
 
-  async #finish(): Promise<void> {
-    const { backlog, input, onDecided } = this.#settings;
-    await this.pool.finished;
-    for (const item of this.#open) await item.passedOn; // outcomes are decided only after the output has been passed on
-    await this.output.finish();
-    clearInterval(this.#timer);
-    this.queue.shutDown();
-    input.stream.destroy();
-    for (const item of this.#open) {
-      if (item.outcome === "succeeded") this.#succeeded--; // the item's output was not printed
-      else if (item.outcome === "given-up") this.#givenUp--;
-      onDecided(item.report("unfinished"));
+  /** Asks the run to end. After the first call, no more attempts begin. The second call kills running commands. */
+  interrupt(): void {
+    if (this.#isInterrupted) this.#killer.abort();
+    this.#isInterrupted = true;
+    this.stop();
+  }
+
+  /** Ends the run immediately and kills running commands. */
+  kill(): void {
+    this.interrupt();
+    this.interrupt();
+  }
+
+  /** Stops the running commands and their timeouts, because this process is about to stop. */
+  suspend(): void {
+    this.#attempts.suspend();
+  }
+
+  /** Continues the commands that `suspend` has stopped. */
+  resume(): void {
+    this.#attempts.resume();
+  }
+
+  stop(error?: unknown): void {
+    this.#failure ??= error;
+    this.#stopper.abort();
+    void this.pool.stop().catch(() => {}); // `finished` of the pool rejects with the same error
+  }
+
+  fail(error: unknown): void {
+    this.stop(error);
+    this.#killer.abort();
+  }
+
+  /** Lets the source read the list. */
+  async #feed(): Promise<void> {
+    try {
+      await this.#source.feed(this.#readLines());
+    } catch (error) {
+      this.fail(error);
     }
-    for (let line = backlog.shift(); line !== undefined; line = backlog.shift()) {
-      onDecided(new OpenItem(line, this.#settings.isDistinct).report("unfinished"));
-    }
-    if (this.failure !== undefined) throw this.failure;
   }
 
-  async #read(): Promise<void> {
-    const { input, separator, template, backlog } = this.#settings;
-    const lines = readLines(bytesOf(input), {
+  /** Reads the lines of the input until the run is stopped. */
+  async *#readLines(): AsyncGenerator<string[], void, void> {
+    const { input, separator, template, onRefused } = this.#settings;
+    const chunks = readLines(this.#untilStopped(bytesOf(input)), {
       separator,
       fault: (line) => template.fault(line),
       onRefused: (lineNumber, reason) => {
         this.#refused++;
-        this.#settings.onRefused(lineNumber, reason);
+        onRefused(lineNumber, reason);
       },
     });
     try {
-      for await (const some of lines) {
+      for await (const lines of chunks) {
+        yield lines;
         if (this.stopped.aborted) return;
-        for (const line of some) backlog.add(line);
-        this.#handOn();
-        if (backlog.isFull) await new Promise<void>((resolve) => this.#readOn = resolve);
       }
     } catch (error) {
-      if (this.queue.shuttingDown) return; // reading failed because the end of the run destroyed the input
-      return this.fail(error);
+      if (!this.stopped.aborted) throw error;
     }
-    this.#isReading = false;
-    await this.#shutDownWhenDone();
-  }
-
-  async #shutDownWhenDone(): Promise<void> {
-    const { backlog } = this.#settings;
-    for (;;) {
-      await this.queue.whenIdle();
-      if (this.stopped.aborted) return;
-      this.#handOn();
-      const { ready, blocked, delayed, processing } = this.queue.snapshot({ limit: 0 });
-      if (ready + blocked + delayed + processing > 0) continue;
-      if (backlog.isEmpty) break;
-      await new Promise<void>((resolve) => this.#roomAgain = resolve); // until more output has been printed
-    }
-    this.queue.shutDown();
-    this.pool.resume(); // a paused pool would never finish
   }
 
   /**
-   * Adds only as many lines to the queue as can be started immediately, so that lines in the queue don't delay retries.
-   * With a discipline, adds up to `MAX_CHOICE` lines.
+   * Passes on bytes until the run is stopped.
+   *
+   * @throws {DOMException} If the run is stopped. On Deno, a pending read of standard input outlasts even its stream.
    */
-  #handOn(): void {
-    const { backlog, config, isDistinct } = this.#settings;
-    if (this.stopped.aborted) return;
-    const wanted = config.hasDiscipline ? MAX_CHOICE : this.attempts.limit - this.#working;
-    const hasRoom = () => this.#open.size < MAX_OPEN && this.#openSize < MAX_OPEN_SIZE && !this.output.isFull;
-    while (this.queue.length < wanted && hasRoom()) {
-      const line = backlog.shift();
-      if (line === undefined) break;
-      const item = new OpenItem(line, isDistinct);
-      this.output.add(item);
-      this.#open.add(item);
-      this.#openSize += item.size;
-      this.queue.add(item);
+  async *#untilStopped(bytes: AsyncGenerator<Uint8Array, void, void>): AsyncGenerator<Uint8Array, void, void> {
+    for (;;) {
+      const next = await orAborted(bytes.next(), this.stopped);
+      if (next.done) return;
+      yield next.value;
     }
-    if (!backlog.isFull) this.#readOn();
   }
 
-  async #work(item: OpenItem, context: HandlerContext): Promise<void | Outcome> {
-    this.#working++;
-    this.#handOn();
+  async #finish(fed: Promise<void>): Promise<void> {
+    await this.pool.finished;
+    this.#settings.input.stream.destroy();
+    await fed;
+    for (const item of await this.#source.finish()) {
+      if (item.outcome === "succeeded") this.#succeeded--; // the item's output was not printed
+      else if (item.outcome === "given-up") this.#givenUp--;
+      this.#settings.onDecided(item.report("unfinished"));
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  async #work(taken: T, context: HandlerContext): Promise<void | Outcome> {
+    const item = this.#source.take(taken);
     try {
       return await this.#attempt(item, context);
     } finally {
-      await this.waitForReader();
-      this.#working--;
-      this.#handOn();
+      await this.#waitForReader();
+      this.#source.release();
     }
   }
 
   /**
-   * Runs one attempt.
+   * Runs one attempt. Ends the command if the attempt's signal aborts: the run is killed, the lease of the item was
+   * lost, so another process may have the item, or the item was cancelled.
    *
-   * @throws {AttemptError} If the attempt failed.
    * @throws {RetryAfterError} If the attempt failed and the retry has a minimum delay.
    * @throws {TerminalError} If the attempt failed and a retry would fail too.
+   * @throws {Error} If the attempt failed, or its signal aborted.
    */
-  async #attempt(item: OpenItem, { attempt }: HandlerContext): Promise<void | Outcome> {
-    const sizeBefore = item.size;
-    const result = await this.attempts.make(item, attempt);
-    this.#openSize += item.size - sizeBefore;
-    switch (result.kind) {
+  async #attempt(item: OpenItem, { attempt, signal }: HandlerContext): Promise<void | Outcome> {
+    const result = await this.#attempts.make(item, attempt, signal);
+    if (this.#source.waitsForOutput) await item.passedOn;
+    const isKilled = this.killed.aborted;
+    this.#source.onAttempt(item, isKilled ? "not-begun" : result.kind);
+    if (isKilled) throw this.#errorOf(item, "failed"); // the pool hands the item back
+    const { kind, minDelay } = result;
+    switch (kind) {
       case "succeeded":
-        return this.#decide(item, "succeeded");
+        return this.decide(item, "succeeded");
       case "not-begun":
         return { requeue: true };
-      case "failed":
-        if (result.minDelay > 0) throw this.retryAfter(result.minDelay, this.#countFailing(item));
-        throw new AttemptError(this.#countFailing(item));
+      case "lost":
+        throw signal.reason;
       case "hopeless":
-        throw new TerminalError(this.#countFailing(item));
+      case "failed":
+        throw this.#errorOf(item, kind, minDelay);
     }
   }
 
-  /** Ends the run if the error comes from a limiter. Errors of attempts are reported elsewhere. */
-  #failUnlessAttempt(error: unknown): void {
-    if (isOfAttempt(error)) return;
-    const reason = printable(messageOf(error));
-    this.fail(new UsageError(`Cannot retry an item: its limiter failed: ${reason}`));
-  }
-
-  /** Counts the item as failing. Returns the reason for the failure. */
-  #countFailing(item: OpenItem): string {
+  /** Counts a failed attempt. Returns its error. */
+  #errorOf(item: OpenItem, kind: "hopeless" | "failed", minDelay = 0): Error {
     const { failure } = item;
+    const { reason } = failure;
     this.#failures++;
     this.#lastFailure = failure;
-    if (!item.isFailing) this.#failing++;
-    item.isFailing = true;
-    return failure.reason;
+    const error = kind === "hopeless"
+      ? new TerminalError(reason)
+      : minDelay > 0
+      ? new RetryAfterError(minDelay, reason, { scope: this.#settings.retryAfterScope })
+      : new Error(reason);
+    this.#failed.set(error, item);
+    return error;
   }
 
-  #decide(item: OpenItem, outcome: ItemReport["outcome"], reason?: GiveUpReason): void {
+  /** Waits for the reader of the output, because a slow reader slows the run. */
+  async #waitForReader(): Promise<void> {
+    const { idle } = this.output;
+    if (idle !== undefined) await orAborted(idle, this.killed).catch(() => {});
+  }
+
+  decide(item: OpenItem, outcome: ItemReport["outcome"], reason?: GiveUpReason): void {
     if (item.passedOn !== undefined) {
-      void item.passedOn.then(() => this.#decide(item, outcome, reason));
+      void item.passedOn.then(() => this.decide(item, outcome, reason));
       return;
     }
+    if (item.outcome !== undefined) return; // the item was cancelled during its attempt
     if (outcome === "succeeded" && this.killed.aborted) return; // perhaps not all of its output was passed on
     item.outcome = outcome;
     if (outcome === "succeeded") this.#succeeded++;
     else if (outcome === "given-up") this.#givenUp++;
-    else this.output.discard(item);
-    if (item.isFailing) this.#failing--;
-    this.output.end(item, () => this.#record(item, outcome, reason));
-    if (outcome === "given-up") this.haltIfTooMany(this.#givenUp, this.#succeeded);
+    this.#source.onDecided(item, () => this.#record(item.report(outcome, reason)));
+    if (outcome === "given-up") this.#haltIfTooMany();
   }
 
-  #record(item: OpenItem, outcome: ItemReport["outcome"], reason: GiveUpReason | undefined): void {
-    this.#open.delete(item);
-    this.#openSize -= item.size;
+  #record(item: ItemReport): void {
     try {
-      this.#settings.onDecided(item.report(outcome, reason));
+      this.#settings.onDecided(item);
     } catch (error) {
       this.fail(error);
     }
-    this.#handOn();
-    this.#roomAgain();
   }
-}
 
-function isOfAttempt(error: unknown): boolean {
-  return [AttemptError, RetryAfterError, TerminalError].some((type) => error instanceof type);
-}
-
-/** Returns the snapshot of a throttle; `undefined` if it has none. The throttle of a plugin may throw. */
-function snapshotOf(throttle: Throttle | undefined): Partial<ThrottleSnapshot> | undefined {
-  try {
-    return throttle?.snapshot?.();
-  } catch {
-    return undefined;
+  /** Ends the run if the numbers of decided items reach its limit. */
+  #haltIfTooMany(): void {
+    const { halt, onHalt } = this.#settings;
+    if (halt === undefined || this.stopped.aborted || !isTooMany(halt, this.#givenUp, this.#succeeded)) return;
+    onHalt();
+    this.stop();
+    if (halt.when === "now") this.#killer.abort();
   }
 }

@@ -15,13 +15,13 @@ export interface SuspendableDisplay {
  * listening for the signal.
  */
 export class Suspension implements Disposable {
-  readonly #run: Pick<Run, "suspend" | "resume">;
+  readonly #run: Pick<Run<unknown>, "suspend" | "resume">;
   readonly #display: SuspendableDisplay;
   readonly #stopListening: () => void;
   #isSuspended = false;
 
   /** Starts listening. */
-  constructor(run: Pick<Run, "suspend" | "resume">, display: SuspendableDisplay) {
+  constructor(run: Pick<Run<unknown>, "suspend" | "resume">, display: SuspendableDisplay) {
     this.#run = run;
     this.#display = display;
     this.#stopListening = onSuspend(() => void this.#suspend());

@@ -1,15 +1,9 @@
-/** Progress of a run. */
-export interface Tally {
+/** Parts of the progress of a run that only the source of its items knows. */
+export interface SourceTally {
   /** Number of items so far. */
   readonly items: number;
   /** Whether equal lines become one item. */
   readonly isDistinct: boolean;
-  /** Number of lines left out because they are equal to an earlier line. */
-  readonly folded: number;
-  /** Number of refused lines, which can't be items. */
-  readonly refused: number;
-  /** Number of items that an earlier run completed. */
-  readonly doneBefore: number;
   /** Whether part of the input has not been read yet. */
   readonly isReading: boolean;
   /**
@@ -17,14 +11,39 @@ export interface Tally {
    * pipe.
    */
   readonly partRead: number | undefined;
-  /** Number of running commands. */
-  readonly running: number;
   /** Number of undecided items whose command is not running. */
   readonly queued: number;
   /** Number of undecided items whose latest finished attempt failed. */
   readonly failing: number;
   /** Number of items whose retry is due and waits for the retry budget. */
   readonly blockedRetries?: number | undefined;
+  /** Time until the next delayed item is due, in milliseconds; `undefined` if no item is delayed. */
+  readonly nextDueInMs: number | undefined;
+  /** Whether the run is paused, for example by the dashboard. If so, no attempt begins. */
+  readonly isPaused: boolean;
+  /** State of the throttle, in words, if the throttle lets no attempt begin; `undefined` otherwise. */
+  readonly heldBack?: string | undefined;
+  /** State of the throttle, in words, if no attempt is running although items are ready; `undefined` otherwise. */
+  readonly throttleState?: string | undefined;
+  /** Maximum number of attempts that may begin per second; `undefined` for no limit. */
+  readonly maxRate: number | undefined;
+  /**
+   * Items of the shared queue that wait, if the run takes its items from one. Then, `failing` counts the items of the
+   * queue.
+   */
+  readonly waiting?: Waiting | undefined;
+}
+
+/** Progress of a run. */
+export interface Tally extends SourceTally {
+  /** Number of lines left out because they are equal to an earlier line. */
+  readonly folded: number;
+  /** Number of refused lines, which can't be items. */
+  readonly refused: number;
+  /** Number of items that an earlier run completed. */
+  readonly doneBefore: number;
+  /** Number of running commands. */
+  readonly running: number;
   /** Number of items that succeeded. */
   readonly succeeded: number;
   /** Number of items that were given up. */
@@ -35,27 +54,12 @@ export interface Tally {
   readonly failures: number;
   /** Latest failed attempt; `undefined` if no attempt has failed. */
   readonly lastFailure: Failure | undefined;
-  /** Time until the next delayed item is due, in milliseconds; `undefined` if no item is delayed. */
-  readonly nextDueInMs: number | undefined;
-  /** Whether the run is paused, for example by the dashboard. If so, no attempt begins. */
-  readonly isPaused: boolean;
-  /** State of the throttle, in words, if the throttle lets no attempt begin; `undefined` otherwise. */
-  readonly heldBack?: string | undefined;
-  /** State of the throttle, in words, if no attempt is running although items are ready; `undefined` otherwise. */
-  readonly throttleState?: string | undefined;
   /** Whether the run is ending early. If so, no attempt begins. */
   readonly isStopping: boolean;
-  /** Maximum number of attempts that may begin per second; `undefined` for no limit. */
-  readonly maxRate: number | undefined;
   /** Whether any attempt has begun. */
   readonly hasBegun: boolean;
   /** Duration of the run so far, in seconds. */
   readonly seconds: number;
-  /**
-   * Items of the shared queue that wait, if the run takes its items from one. Then, `failing` counts the items of the
-   * queue.
-   */
-  readonly waiting?: Waiting | undefined;
 }
 
 /** Items of a queue that processes share, which wait for a process. */

@@ -2,9 +2,10 @@ import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { serve as listen } from "@hono/node-server";
+import type { WorkerPool } from "@workqueue/core";
 import { allowToken, createDashboard, type Dashboard, type DashboardQueue } from "@workqueue/dashboard";
 import type { OpenItem } from "../run/open_item.ts";
-import type { Run } from "../run/run.ts";
+import type { MemorySource } from "../run/memory_source.ts";
 import type { RunConfig } from "../config/run_config.ts";
 import { UsageError } from "../system/usage_error.ts";
 
@@ -48,13 +49,12 @@ export class DashboardServer implements AsyncDisposable {
   }
 
   /** Starts showing a run. */
-  show(run: Run, config: RunConfig): void {
-    const { queue, pool } = run;
+  show(source: MemorySource, pool: WorkerPool<OpenItem>, config: RunConfig): void {
     const shown: DashboardQueue<OpenItem> = {
-      queue,
+      queue: source.queue,
       pool,
       keyText: ({ line }) => line.text,
-      onTakeBack: (item) => run.takeBack(item),
+      onTakeBack: (item) => source.takeBack(item),
     };
     const access = allowToken(this.#token);
     this.#dashboard = createDashboard({
