@@ -17,8 +17,6 @@ export interface ManagerOptions {
   lease?: LeaseOptions | undefined;
   /** Port of `/healthz` and `/readyz`. By default, there is no server. */
   port?: number | undefined;
-  /** Address on which the server listens. @default {all addresses} */
-  host?: string | undefined;
   /** Metrics of controllers and their queues, such as those of `controllerMetrics` of `@workqueue/prometheus`. */
   metrics?: ControllerMetrics | undefined;
   /**

@@ -13,13 +13,12 @@ const MAX_UNSEEN = 60_000;
 export async function serveHealth(
   caches: readonly Cache<KubeObject>[],
   port: number,
-  host: string | undefined,
 ): Promise<() => void> {
   const server = createServer(({ url }, response) => {
     const { status, text } = answerOf(caches, url?.split("?")[0]);
     response.writeHead(status, { "content-type": "text/plain" }).end(text);
   });
-  server.listen(port, host);
+  server.listen(port);
   await once(server, "listening"); // rejects if the port is taken
   return () => {
     server.close();

@@ -141,11 +141,11 @@ export class Manager {
   async run(signal?: AbortSignal): Promise<void> {
     this.#requireStopped("run manager");
     this.#isRunning = true;
-    const { port, host, client } = this.#options;
+    const { port, client } = this.#options;
     const run = new Run(signal);
     let stopServer: (() => void) | undefined;
     try {
-      if (port !== undefined) stopServer = await serveHealth(this.#caches, port, host);
+      if (port !== undefined) stopServer = await serveHealth(this.#caches, port);
       const caches = this.#caches.map((cache) => cache.run(run.watching.signal).catch((error) => run.fail(error)));
       void this.#awaitPermissions(run);
       await this.#work(run);

@@ -25,7 +25,6 @@ const OF_MANAGER: RulesOf<keyof ManagerOptions> = {
   client: [(value: unknown) => hasMethods(value, "request", "watch"), "must be a Client"],
   lease: [isObject, "must be an object"],
   port: [isPort, "must be a port from 1 to 65535"],
-  host: A_TEXT,
   metrics: A_METRICS_PROVIDER,
   onError: A_FUNCTION,
   syncTimeout: A_DURATION,
