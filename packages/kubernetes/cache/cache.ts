@@ -74,7 +74,9 @@ export class Cache<T extends KubeObject> {
       indexes: (options.indexes ?? {}) as never,
       selects: this.#selection(),
       reduce: (object) => this.#reduce(object),
-      onChange: (change) => this.#change(change),
+      onChange: (change) => {
+        for (const listener of this.#listeners) callSafely(listener, this.#report, change);
+      },
       onError: this.#report,
     });
     const { client, stores = [] } = context;
@@ -295,10 +297,6 @@ export class Cache<T extends KubeObject> {
     }
     this.#applied.observe(object, reduced);
     return reduced;
-  }
-
-  #change(change: Change<T>): void {
-    for (const listener of this.#listeners) callSafely(listener, this.#report, change);
   }
 
   readonly #report = (error: unknown): void => this.#context.onError(error, `cache of ${this.kind}`);

@@ -146,7 +146,7 @@ export class ListWatch<T extends KubeObject> {
     const path = await resource.pathIn(namespace, signal);
     if (this.#version !== undefined && this.#mayBeRestored) await this.#compareVersions(path, signal);
     this.#mayBeRestored = false;
-    if (this.#version === undefined) await this.#listByWatch(path, signal);
+    if (this.#version === undefined) await this.#list(path, signal);
     await this.#watch(path, signal);
   }
 
@@ -161,40 +161,46 @@ export class ListWatch<T extends KubeObject> {
   }
 
   async #list(path: string, signal: AbortSignal): Promise<void> {
-    const { client, store, namespace, selectors, resource: { apiVersion, kind } } = this.#options;
+    const { store, namespace, onSynced } = this.#options;
     const listing = store.beginList(namespace);
-    this.#openedAt = undefined;
     try {
-      const version = await listPages<T>(client, path, {
-        selectors,
-        signal,
-        onObject: (object) => listing.add({ ...object, apiVersion, kind }), // items lack these two
-        onRestart: () => listing.found.clear(),
-      });
-      this.#replace(listing, version);
+      const version = await this.#listByWatch(path, listing, signal) ?? await this.#listPages(path, listing, signal);
+      store.replace(listing, version);
+      this.#version = version;
+      this.#error = undefined;
+      this.#isSynced = true;
+      onSynced();
     } finally {
       store.dropList(listing);
     }
   }
 
-  /** Gets the list through a watch, or in pages if the server can't send lists through watches. */
-  async #listByWatch(path: string, signal: AbortSignal): Promise<void> {
-    const { store, namespace } = this.#options;
-    const listing = store.beginList(namespace);
+  /** Gets a list through a watch. Resolves with its version; with `undefined` if the server doesn't list so. */
+  async #listByWatch(path: string, listing: Listing<T>, signal: AbortSignal): Promise<string | undefined> {
+    const query = { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan", timeoutSeconds: LONGEST_LIST };
     try {
-      const query = { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan", timeoutSeconds: LONGEST_LIST };
       for await (const { type, object } of this.#open(path, query, QUIET_LIST, signal)) {
         const { annotations, resourceVersion } = object.metadata;
         if (type === "DELETED") listing.found.delete(keyOf(object));
         else if (type !== "BOOKMARK") listing.add(object);
-        else if (annotations?.["k8s.io/initial-events-end"]) return this.#replace(listing, resourceVersion!);
+        else if (annotations?.["k8s.io/initial-events-end"]) return resourceVersion!;
       }
     } catch (error) {
       if (error instanceof ApiError && !CANNOT_LIST_BY_WATCH.includes(error.status)) throw error;
-    } finally {
-      store.dropList(listing);
     }
-    await this.#list(path, signal);
+    return undefined;
+  }
+
+  async #listPages(path: string, listing: Listing<T>, signal: AbortSignal): Promise<string> {
+    const { client, selectors, resource: { apiVersion, kind } } = this.#options;
+    this.#openedAt = undefined;
+    listing.found.clear();
+    return await listPages<T>(client, path, {
+      selectors,
+      signal,
+      onObject: (object) => listing.add({ ...object, apiVersion, kind }), // items lack these two
+      onRestart: () => listing.found.clear(),
+    });
   }
 
   /** Takes over changes since the known version, until the watch ends. */
@@ -223,13 +229,5 @@ export class ListWatch<T extends KubeObject> {
       if (event.type === "ERROR") throw new ApiError(`GET ${path}`, event.object);
       yield event;
     }
-  }
-
-  #replace(listing: Listing<T>, version: string): void {
-    this.#options.store.replace(listing, version);
-    this.#version = version;
-    this.#error = undefined;
-    this.#isSynced = true;
-    this.#options.onSynced();
   }
 }

@@ -1,4 +1,3 @@
-import { callSafely } from "@workqueue/core/internal";
 import { keyOf, type KubeObject, type ObjectMeta } from "../kube_object.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Change } from "./change.ts";
@@ -225,11 +224,10 @@ export class Store<T extends KubeObject> {
    * until the answer comes.
    */
   #tell(change: Change<T>): void {
-    const { onChange, onError } = this.#options;
     const isFromWatch = change.author === undefined && change.type !== "resync";
     const write = isFromWatch ? this.#writeOf(change.object) : undefined;
     write?.changes.push(change);
-    callSafely(onChange, onError, write === undefined ? change : { ...change, author: write.author });
+    this.#options.onChange(write === undefined ? change : { ...change, author: write.author });
   }
 
   #writeOf(object: T): OwnWrite<T> | undefined {
