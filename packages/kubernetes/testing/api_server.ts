@@ -80,11 +80,10 @@ export class ApiServer {
   #delete(target: Target, options: DeleteOptions): Answer {
     const { resource: { group, plural }, name } = target;
     const { uid } = this.#writes.read(target).metadata;
-    const removed = this.#writes.remove(target, options);
-    const isLeft = this.#store.get(placeOf(target)) === removed;
+    const left = this.#writes.remove(target, options);
     const details = { name, ...(group && { group }), kind: plural, uid };
     const success = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
-    return { code: 200, body: isLeft ? removed : success };
+    return { code: 200, body: left ?? success };
   }
 }
 

@@ -1,9 +1,10 @@
 /** Connections between clients and the cluster for tests, and their faults. */
 
+import { sleep } from "../client/sleep.ts";
 import { type ApiRequest, type ApiResponse, headTimeoutOf, type Transport } from "../client/transport.ts";
 import type { Answer, ApiServer } from "./api_server.ts";
 import { type ClusterRequest, parseRequest } from "./cluster_request.ts";
-import { arrival, connectionError, ResponseBody } from "./response_body.ts";
+import { connectionError, ResponseBody, tooLate } from "./response_body.ts";
 import { Failure, forbidden } from "./status.ts";
 import type { WatchEvent } from "./watch.ts";
 
@@ -68,14 +69,12 @@ export class Network implements Transport {
     const parsed = parseRequest(request.method, request.path);
     const fault = this.#takeFault(parsed);
     const index = this.requests.push(parsed) - 1;
-    if (this.isHung || fault?.kind === "hang") {
-      await arrival({ ...request, idleTimeout: headTimeoutOf(request) }, () => {});
-    }
+    if (this.isHung || fault?.kind === "hang") await passage(request, Infinity);
     if (fault?.kind === "drop") throw connectionError("socket hang up", "ECONNRESET");
     const answer = typeof fault?.kind === "number"
       ? failed(parsed, fault.kind, fault.options)
       : this.#server.answer(parsed, request.body, request.headers);
-    if (this.#latency > 0) await arrival(request, (arrived) => timer(arrived, this.#latency));
+    if (this.#latency > 0) await passage(request, this.#latency);
     if (fault?.kind === "lose" || this.isDown) throw connectionError("socket hang up", "ECONNRESET");
     this.requests[index] = { ...parsed, code: answer.code };
     return { status: answer.code, headers: headersOf(answer), body: this.#bodyOf(answer, request) };
@@ -127,10 +126,11 @@ export class Network implements Transport {
   }
 }
 
-/** Calls a function after a time in milliseconds. Returns the function that prevents this. */
-function timer(callback: () => void, ms: number): () => void {
-  const handle = setTimeout(callback, ms);
-  return () => clearTimeout(handle);
+/** Waits for the head of a response. Rejects if the request is aborted, or waits for too long. */
+async function passage(request: ApiRequest, ms: number): Promise<void> {
+  const longest = headTimeoutOf(request);
+  await sleep(Math.min(ms, longest), request.signal);
+  if (ms >= longest) throw tooLate(request, longest);
 }
 
 function failed(request: ClusterRequest, code: number, { reason, message, retryAfter }: FailureOptions): Answer {

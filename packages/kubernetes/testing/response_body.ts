@@ -5,25 +5,9 @@ export function connectionError(message: string, code: string): Error {
   return Object.assign(new Error(message), { code });
 }
 
-/**
- * Resolves when the function that `start` gets is called. Rejects if the request is aborted, or waits for too long. In
- * each case, calls the function that `start` returns, if any.
- */
-export function arrival(request: ApiRequest, start: (arrived: () => void) => (() => void) | void): Promise<void> {
-  const { signal, idleTimeout, method, path } = request;
-  return new Promise((resolve, reject) => {
-    const settle = (then: () => void) => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", abort);
-      stop?.();
-      then();
-    };
-    const abort = () => settle(() => reject(signal.reason));
-    const late = connectionError(`${method} ${path}: nothing arrived for ${idleTimeout} ms`, "ETIMEDOUT");
-    const timer = setTimeout(() => settle(() => reject(late)), idleTimeout);
-    signal.addEventListener("abort", abort);
-    const stop = start(() => settle(resolve));
-  });
+/** Returns the error of a request on whose connection nothing arrived for some milliseconds. */
+export function tooLate({ method, path }: ApiRequest, ms: number): Error {
+  return connectionError(`${method} ${path}: nothing arrived for ${ms} ms`, "ETIMEDOUT");
 }
 
 /** Body of a response, which arrives bit by bit. */
@@ -62,12 +46,19 @@ export class ResponseBody implements AsyncIterable<string> {
       for (;;) {
         while (this.#chunks.length > 0) yield this.#chunks.shift()!;
         if (this.#end) break;
-        await arrival(this.#request, (arrived) => void (this.#arrived = arrived));
+        await this.#next();
       }
       if ("error" in this.#end) throw this.#end.error;
     } finally {
       this.#close({});
     }
+  }
+
+  /** Resolves when a chunk arrives, or the body ends: at the latest after the idle timeout. */
+  #next(): Promise<void> {
+    const { idleTimeout } = this.#request;
+    const timer = setTimeout(() => this.#close({ error: tooLate(this.#request, idleTimeout) }), idleTimeout);
+    return new Promise<void>((resolve) => this.#arrived = resolve).finally(() => clearTimeout(timer));
   }
 
   readonly #abort = (): void => this.#close({ error: this.#request.signal.reason });

@@ -94,8 +94,8 @@ export class Writes {
     return before ? this.#replace(target, before, wanted, "Apply") : this.create(target, wanted, "Apply");
   }
 
-  /** Deletes an object, or marks it as deleted while it has finalizers. Returns it as it is now. */
-  remove(target: Target, { propagationPolicy, preconditions = {} }: DeleteOptions = {}): Stored {
+  /** Deletes an object, or marks it as deleted while it has finalizers. Returns it if it is left. */
+  remove(target: Target, { propagationPolicy, preconditions = {} }: DeleteOptions = {}): Stored | undefined {
     const before = this.#find(target);
     requirePreconditions(target, before, preconditions);
     const { metadata } = before;
@@ -113,13 +113,10 @@ export class Writes {
         ...(!isMarked && metadata.generation && { generation: metadata.generation + 1 }),
       }),
     };
-    if (!isHeld(next)) return this.#store.put(placeOf(target), before, true);
+    if (!isHeld(next)) return void this.#store.put(placeOf(target), before, true);
     const isNamespace = next.kind === "Namespace";
-    return this.#commit(
-      target,
-      before,
-      isNamespace ? withValueAt(next, "status.phase", "Terminating") as Stored : next,
-    );
+    const marked = isNamespace ? withValueAt(next, "status.phase", "Terminating") as Stored : next;
+    return this.#commit(target, before, marked);
   }
 
   #get(target: Target): Stored | undefined {
