@@ -5,7 +5,7 @@ import type { Client, Query } from "../client/client.ts";
 import { NoAnswerError } from "../client/no_answer_error.ts";
 import { sleep } from "../client/sleep.ts";
 import { keyOf, type KubeObject, type ObjectMeta } from "../kube_object.ts";
-import { Backoff } from "./backoff.ts";
+import { backoff } from "./backoff.ts";
 import { listPages } from "./pages.ts";
 import type { KindResource } from "./resource.ts";
 import type { Listing, Store } from "./store.ts";
@@ -61,7 +61,8 @@ interface ErrorEvent {
 /** Keeps the objects of one namespace, or of all, up to date: lists them once, and watches the changes since then. */
 export class ListWatch<T extends KubeObject> {
   readonly #options: ListWatchOptions<T>;
-  readonly #backoff = new Backoff();
+  /** Number of tries that failed since a watch was open. */
+  #failures = 0;
   /** Version of the server up to which all changes are known; `undefined` if the objects must be listed. */
   #version: string | undefined;
   /** Whether the server may have gone back to an older version, as by a restore, while the connection was broken. */
@@ -112,7 +113,7 @@ export class ListWatch<T extends KubeObject> {
     this.#seenAt = systemClock.now();
     const wasOpen = this.#seenAt - this.#openedAt >= ESTABLISHED;
     this.#openedAt = undefined;
-    if (wasOpen) this.#backoff.reset();
+    if (wasOpen) this.#failures = 0;
     return wasOpen;
   }
 
@@ -138,7 +139,8 @@ export class ListWatch<T extends KubeObject> {
     if (wasOpen) return;
     const { status = 0, retryAfter = 0 } = error instanceof ApiError ? error : {};
     const isBusy = error === undefined || error instanceof NoAnswerError || status === 429 || status >= 500;
-    await sleep(Math.max(retryAfter, this.#backoff.next(MAX_DELAY[isBusy ? "busy" : "other"])), signal);
+    const delay = backoff(++this.#failures, MAX_DELAY[isBusy ? "busy" : "other"]);
+    await sleep(Math.max(retryAfter, delay), signal);
   }
 
   async #listOrWatch(signal: AbortSignal): Promise<void> {

@@ -38,7 +38,7 @@ export async function sendRequest<T extends KubeObject>(
 ): Promise<Answer> {
   const { client, store: own, stores } = kind;
   const { namespace, name } = target;
-  const resource = await kind.resource.of({ metadata: target });
+  const resource = await kind.resource.of(namespace);
   if (method !== "POST" && !name) {
     throw argumentError(`write ${kind.resource.kind}`, "its name is missing", TypeError);
   }

@@ -2,9 +2,8 @@ import { argumentError } from "@workqueue/core/internal";
 import { ignoreAbsence } from "../client/api_error.ts";
 import type { Client } from "../client/client.ts";
 import { sleep } from "../client/sleep.ts";
-import type { DeepReadonly, KubeObject } from "../kube_object.ts";
 import { attempts } from "./attempt.ts";
-import { Backoff } from "./backoff.ts";
+import { backoff } from "./backoff.ts";
 
 /** Longest time between two looks for a kind that the server doesn't know yet, in milliseconds. */
 const MAX_ABSENT = 5000;
@@ -51,8 +50,8 @@ export class KindResource {
     this.#isForgotten = true;
   }
 
-  /** Returns the resource for an object. Throws if the server doesn't know the kind, or a namespace is missing. */
-  async of({ metadata: { namespace } }: DeepReadonly<KubeObject>): Promise<Resource> {
+  /** Returns the resource for an object in a namespace, or in none. Throws if the server doesn't know the kind, or a namespace is missing. */
+  async of(namespace: string | undefined): Promise<Resource> {
     const known = await this.#current(attempts.getStore()?.signal ?? new AbortController().signal);
     if (known === undefined) throw this.#absence();
     if (known.isNamespaced === Boolean(namespace)) return known;
@@ -62,15 +61,14 @@ export class KindResource {
 
   /** Resolves with the path of the objects in a namespace, or of all, once the server knows their kind. */
   async pathIn(namespace: string | undefined, signal: AbortSignal): Promise<string> {
-    const backoff = new Backoff();
-    for (;;) {
+    for (let failures = 1;; failures++) {
       const known = await this.#current(signal);
       if (known !== undefined) {
         if (namespace === undefined || known.isNamespaced) return pathOf(known, namespace);
         throw argumentError(`list ${this.kind}`, "the kind has no namespaces, so 'namespaces' can't be set", TypeError);
       }
-      if (backoff.isFresh) this.#report(this.#absence());
-      await sleep(backoff.next(MAX_ABSENT), signal);
+      if (failures === 1) this.#report(this.#absence());
+      await sleep(backoff(failures, MAX_ABSENT), signal);
     }
   }
 

@@ -13,7 +13,7 @@ import type { CacheOptions } from "../cache/contract.ts";
 import { fieldTerms, labelTest } from "../cache/selectors.ts";
 import type { KubeObject } from "../kube_object.ts";
 import { A_TEXT } from "../rules.ts";
-import type { ControllerOptions, ManagerOptions } from "./contract.ts";
+import type { ControllerOptions, ManagerOptions, Watched } from "./contract.ts";
 
 type RulesOf<K extends PropertyKey> = Readonly<Record<K, Rule>>;
 
@@ -24,7 +24,10 @@ const OF_MANAGER: RulesOf<keyof ManagerOptions> = {
   name: A_TEXT,
   client: [(value: unknown) => hasMethods(value, "request", "watch"), "must be a Client"],
   lease: [isObject, "must be an object"],
-  port: [isPort, "must be a port from 1 to 65535"],
+  port: [
+    (value: number) => Number.isInteger(value) && value > 0 && value < 65_536,
+    "must be a port from 1 to 65535",
+  ],
   metrics: A_METRICS_PROVIDER,
   onError: A_FUNCTION,
   syncTimeout: A_DURATION,
@@ -50,7 +53,7 @@ const OF_CONTROLLER: RulesOf<keyof ControllerOptions<KubeObject>> = {
   cleanup: A_FUNCTION,
   owns: [(value: unknown) => isList(value, isCache), `must be a list of caches, ${MADE_BY}`],
   watches: [
-    (value: unknown) => isList(value, isWatched),
+    (value: unknown) => isList(value, (one: Watched<KubeObject>) => hasMethods(one, "keys") && isCache(one.cache)),
     "must be a list of objects with a 'cache' and a function 'keys'",
   ],
   changed: A_FUNCTION,
@@ -71,16 +74,8 @@ function isList(value: unknown, isItem: (item: never) => boolean): value is unkn
   return Array.isArray(value) && value.every((item) => isItem(item as never));
 }
 
-function isPort(value: unknown): boolean {
-  return Number.isInteger(value) && (value as number) > 0 && (value as number) < 65_536;
-}
-
 function isCache(value: unknown): boolean {
   return hasMethods(value, "get", "subscribe");
-}
-
-function isWatched(value: unknown): boolean {
-  return isObject(value) && "cache" in value && isCache(value.cache) && hasMethods(value, "keys");
 }
 
 function parsesAs(parse: (text: string) => unknown): (value: unknown) => boolean {
