@@ -8,7 +8,6 @@ import "./core_version.ts"; // imported first, to report a wrong core version be
 
 export { Cache } from "./cache/cache.ts";
 export type { ApplyOptions, CacheOptions, DeleteOptions, PatchOptions } from "./cache/contract.ts";
-export { ApiError, type ApiStatus } from "./client/api_error.ts";
 export {
   Client,
   type ClientOptions,
@@ -17,9 +16,9 @@ export {
   type RequestOptions,
   type WatchOptions,
 } from "./client/client.ts";
+export { ApiError, type ApiStatus, NoAnswerError } from "./client/errors.ts";
 export { HttpTransport, type HttpTransportOptions } from "./client/http_transport.ts";
 export type { ListMeta } from "./client/list_splitter.ts";
-export { NoAnswerError } from "./client/no_answer_error.ts";
 export type { TlsOptions } from "./client/pool.ts";
 export { type ApiRequest, type ApiResponse, StaleConnectionError, type Transport } from "./client/transport.ts";
 export {

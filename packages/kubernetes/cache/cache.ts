@@ -1,5 +1,5 @@
 import { argumentError, callSafely, tryParseDuration } from "@workqueue/core/internal";
-import { ApiError, ignoreAbsence } from "../client/api_error.ts";
+import { ApiError, ignoreAbsence } from "../client/errors.ts";
 import type { Client } from "../client/client.ts";
 import { type DeepReadonly, keyOf, type KubeObject, type MergePatch, type Wanted } from "../kube_object.ts";
 import { AppliedValues } from "./applied.ts";

@@ -1,4 +1,19 @@
-import type { Attempt } from "./attempt.ts";
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/** Attempt of a controller at one key. */
+export interface Attempt {
+  /** Controller that makes the attempt. Compared by identity. */
+  readonly controller: object;
+  /** Key of the object. */
+  readonly key: string;
+  /** Ends the requests of the attempt. */
+  readonly signal: AbortSignal;
+  /** Throws if the attempt may write no longer, because the lease was lost. Called just before each write. */
+  readonly check: (() => void) | undefined;
+}
+
+/** Attempt in which the current code runs, so that requests end with their attempt, and writes have an author. */
+export const attempts: AsyncLocalStorage<Attempt> = new AsyncLocalStorage();
 
 /** Change to the objects of a cache. */
 export interface Change<T> {

@@ -1,12 +1,10 @@
 import { systemClock } from "@workqueue/core";
 import { callSafely } from "@workqueue/core/internal";
-import { ApiError, type ApiStatus } from "../client/api_error.ts";
+import { ApiError, type ApiStatus, NoAnswerError } from "../client/errors.ts";
 import type { Client, Query } from "../client/client.ts";
-import { NoAnswerError } from "../client/no_answer_error.ts";
 import { sleep } from "../client/sleep.ts";
 import { keyOf, type KubeObject, type ObjectMeta } from "../kube_object.ts";
 import { backoff } from "./backoff.ts";
-import { listPages } from "./pages.ts";
 import type { KindResource } from "./resource.ts";
 import type { Listing, Store } from "./store.ts";
 import { isNewer } from "./versions.ts";
@@ -26,6 +24,10 @@ const QUIET_WATCH = "150s";
 const QUIET_LIST = "10s";
 /** Longest time of a list by a watch, in seconds: a server that doesn't know it sends events, but no end. */
 const LONGEST_LIST = 60;
+/** Objects of a page. */
+const PAGE = 500;
+/** Longest page, in characters. After a longer one, pages have half as many objects. */
+const MAX_LENGTH = 32_000_000;
 /** Statuses of servers that don't list by watches: some don't know them, or their etcd is too old. */
 const CANNOT_LIST_BY_WATCH = [400, 422, 500];
 /** Shortest time for which a watch must have been open to count as a success, in milliseconds. */
@@ -193,16 +195,26 @@ export class ListWatch<T extends KubeObject> {
     return undefined;
   }
 
+  /** Gets a list in pages. Resolves with its version. */
   async #listPages(path: string, listing: Listing<T>, signal: AbortSignal): Promise<string> {
     const { client, selectors, resource: { apiVersion, kind } } = this.#options;
+    const onItem = (object: T) => listing.add({ ...object, apiVersion, kind }); // items lack these two
+    let limit: number | undefined = PAGE;
+    let token: string | undefined;
     this.#openedAt = undefined;
-    listing.found.clear();
-    return await listPages<T>(client, path, {
-      selectors,
-      signal,
-      onObject: (object) => listing.add({ ...object, apiVersion, kind }), // items lack these two
-      onRestart: () => listing.found.clear(),
-    });
+    for (;;) {
+      if (token === undefined) listing.found.clear();
+      try {
+        const query: Query = { ...selectors, limit, continue: token };
+        const { metadata, size } = await client.list<T>(path, { query, signal, onItem });
+        if (!metadata.continue) return metadata.resourceVersion!;
+        token = metadata.continue;
+        if (limit !== undefined && size > MAX_LENGTH) limit = Math.max(1, Math.floor(limit / 2));
+      } catch (error) {
+        if (token === undefined || !(error instanceof ApiError) || error.status !== 410) throw error;
+        [limit, token] = [undefined, undefined]; // the server forgot the version: takes one list instead
+      }
+    }
   }
 
   /** Takes over changes since the known version, until the watch ends. */

@@ -1,6 +1,5 @@
 import type { KubeObject } from "../kube_object.ts";
-import type { Attempt } from "./attempt.ts";
-import type { Change } from "./change.ts";
+import type { Attempt, Change } from "./change.ts";
 
 /** Object that a request of this process writes. The name is unknown if the server generates it. */
 export interface Target {

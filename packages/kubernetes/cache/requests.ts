@@ -1,8 +1,8 @@
 import { argumentError } from "@workqueue/core/internal";
-import { isAbsence, isConflict } from "../client/api_error.ts";
+import { isAbsence, isConflict } from "../client/errors.ts";
 import type { Client, RequestOptions } from "../client/client.ts";
 import { keyOf, type KubeObject, type ObjectMeta } from "../kube_object.ts";
-import { attempts } from "./attempt.ts";
+import { attempts } from "./change.ts";
 import type { Target } from "./own_write.ts";
 import { type KindResource, pathOf } from "./resource.ts";
 import type { Store } from "./store.ts";

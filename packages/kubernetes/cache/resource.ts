@@ -1,8 +1,8 @@
 import { argumentError } from "@workqueue/core/internal";
-import { ignoreAbsence } from "../client/api_error.ts";
+import { ignoreAbsence } from "../client/errors.ts";
 import type { Client } from "../client/client.ts";
 import { sleep } from "../client/sleep.ts";
-import { attempts } from "./attempt.ts";
+import { attempts } from "./change.ts";
 import { backoff } from "./backoff.ts";
 
 /** Longest time between two looks for a kind that the server doesn't know yet, in milliseconds. */
@@ -50,7 +50,10 @@ export class KindResource {
     this.#isForgotten = true;
   }
 
-  /** Returns the resource for an object in a namespace, or in none. Throws if the server doesn't know the kind, or a namespace is missing. */
+  /**
+   * Returns the resource for an object in a namespace, or in none. Throws if the server doesn't know the kind, or if
+   * the kind needs a namespace and there is none, or the other way round.
+   */
   async of(namespace: string | undefined): Promise<Resource> {
     const known = await this.#current(attempts.getStore()?.signal ?? new AbortController().signal);
     if (known === undefined) throw this.#absence();

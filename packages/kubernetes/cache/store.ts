@@ -1,6 +1,5 @@
 import { keyOf, type KubeObject, type ObjectMeta } from "../kube_object.ts";
-import type { Attempt } from "./attempt.ts";
-import type { Change } from "./change.ts";
+import type { Attempt, Change } from "./change.ts";
 import { Indexes, type IndexFunctions } from "./index.ts";
 import { OwnWrite, type Target } from "./own_write.ts";
 import { isNewer } from "./versions.ts";

@@ -10,13 +10,12 @@ import {
   tryParseDuration,
 } from "@workqueue/core/internal";
 import process from "node:process";
-import { ApiError, type ApiStatus } from "./api_error.ts";
+import { ApiError, type ApiStatus, NoAnswerError } from "./errors.ts";
 import { Credentials } from "./credentials.ts";
 import { accessOf } from "./environment.ts";
 import { HttpTransport } from "./http_transport.ts";
 import { linesOf } from "./lines.ts";
 import { type ListMeta, ListSplitter } from "./list_splitter.ts";
-import { NoAnswerError } from "./no_answer_error.ts";
 import { Reachability } from "./reachability.ts";
 import { sleep } from "./sleep.ts";
 import { type ApiResponse, StaleConnectionError, type Transport } from "./transport.ts";

@@ -11,7 +11,7 @@ import {
 } from "@workqueue/core/internal";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { ApiError, ignoreAbsence, isConflict } from "../client/api_error.ts";
+import { ApiError, ignoreAbsence, isConflict } from "../client/errors.ts";
 import type { Client, RequestOptions } from "../client/client.ts";
 import { sleep } from "../client/sleep.ts";
 import type { KubeObject } from "../kube_object.ts";

@@ -11,13 +11,11 @@ import {
   type WorkerPool,
 } from "@workqueue/core";
 import { callSafely } from "@workqueue/core/internal";
-import { type Attempt, attempts } from "../cache/attempt.ts";
+import { type Attempt, attempts, type Change } from "../cache/change.ts";
 import type { Cache } from "../cache/cache.ts";
-import type { Change } from "../cache/change.ts";
 import { groupOf } from "../cache/owner.ts";
-import { ApiError } from "../client/api_error.ts";
+import { ApiError, NoAnswerError } from "../client/errors.ts";
 import type { Client } from "../client/client.ts";
-import { NoAnswerError } from "../client/no_answer_error.ts";
 import { keyOf, type KubeObject } from "../kube_object.ts";
 import type { Controller, ControllerMetrics, ControllerOptions, ReconcileResult, Watched } from "./contract.ts";
 import { Reconciler } from "./reconciler.ts";

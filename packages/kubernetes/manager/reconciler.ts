@@ -1,7 +1,7 @@
 import type { Outcome } from "@workqueue/core";
 import type { Cache } from "../cache/cache.ts";
 import type { Change } from "../cache/change.ts";
-import { ignoreAbsence, isConflict } from "../client/api_error.ts";
+import { ignoreAbsence, isConflict } from "../client/errors.ts";
 import { type DeepReadonly, keyOf, type KubeObject } from "../kube_object.ts";
 import type { ControllerOptions, ReconcileContext } from "./contract.ts";
 

@@ -1,7 +1,7 @@
 import type { Duration } from "@workqueue/core";
 import { A_BOOLEAN, requireRules, timeoutRule, tryParseDuration } from "@workqueue/core/internal";
 import { pathOf } from "../cache/resource.ts";
-import { ApiError, type ApiStatus } from "../client/api_error.ts";
+import { ApiError, type ApiStatus } from "../client/errors.ts";
 import { Client } from "../client/client.ts";
 import type { Transport } from "../client/transport.ts";
 import type { KubeObject } from "../kube_object.ts";

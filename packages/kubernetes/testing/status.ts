@@ -1,6 +1,6 @@
 /** Failures of requests, with the status objects that an API server answers them with. */
 
-import type { ApiStatus } from "../client/api_error.ts";
+import type { ApiStatus } from "../client/errors.ts";
 import { type Named, qualified } from "./resources.ts";
 
 /** Field that a request sets to a forbidden value, and the reason. */

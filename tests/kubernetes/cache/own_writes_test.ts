@@ -4,7 +4,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { ApiError } from "@workqueue/kubernetes";
 import { fakeCluster } from "@workqueue/kubernetes/testing";
-import { attempts } from "../../../packages/kubernetes/cache/attempt.ts";
+import { attempts } from "../../../packages/kubernetes/cache/change.ts";
 import { pass, settle, until } from "../fake_time.ts";
 import { configMap, startCache } from "./started_cache.ts";
 

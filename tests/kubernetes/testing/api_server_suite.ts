@@ -4,7 +4,7 @@
  */
 
 import { assert, assertEquals, assertExists, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
-import { ApiError } from "../../../packages/kubernetes/client/api_error.ts";
+import { ApiError } from "../../../packages/kubernetes/client/errors.ts";
 import type { Client, Query } from "../../../packages/kubernetes/client/client.ts";
 import type { KubeObject, ObjectMeta } from "@workqueue/kubernetes";
 
