@@ -59,8 +59,6 @@ export type QueueTerms =
     | "onDrop"
   >;
 
-const QUEUE_OPTIONS: readonly (keyof QueueTerms)[] = /* @__PURE__ */ optionsFor("queue");
-
 /** Options of a pool that a document can supply. */
 type PoolTerms = FromDocument<
   WorkerOptions,
@@ -69,8 +67,6 @@ type PoolTerms = FromDocument<
 
 /** Live values of an option by the name of the queue. Only the first value of a queue may be `undefined`. */
 type LiveValues<Live> = Map<string, readonly (Live | undefined)[]>;
-
-const POOL_OPTIONS: readonly (keyof PoolTerms)[] = /* @__PURE__ */ optionsFor("pool");
 
 /**
  * Contents of a document, with all parts built. Parts kept from the previous document are the same objects, and change
@@ -223,12 +219,12 @@ export class Contents implements ConfigContents {
       keepGivenUp: keepGivenUp && storeWith(keepGivenUp), // each queue needs a store of its own
       forgetAfter: forgetAfter as LiveDuration & number | undefined, // only code of this package may give it to a queue
     };
-    return pick(terms, QUEUE_OPTIONS);
+    return pick(terms, optionsFor("queue"));
   }
 
   workers(name: string): WorkerOptions {
     const terms: PoolTerms = find(this.#queues, "queue", name);
-    return withoutAbsent(pick(terms, POOL_OPTIONS));
+    return withoutAbsent(pick(terms, optionsFor("pool")));
   }
 
   describe(name: string): QueueDescription {

@@ -117,7 +117,7 @@ export function registriesOf<Presets extends { readonly [K in keyof Registries]:
   const registryOf = <K extends keyof Registries>(option: K): Registries[K] | Presets[K] => {
     const registry = own(options, option);
     if (registry === undefined) return presets[option];
-    if (!hasMethods(registry, "get", "types", "jsonSchema")) {
+    if (!hasMethods(registry, "get", "types", "build")) {
       throw invalidArgument(action, option, `must be a registry of ${option}`, registry);
     }
     return registry as Registries[K];

@@ -9,9 +9,6 @@ import { startPool } from "../lib/workers/pool.ts";
 import { optionsFor } from "./queue_options.ts";
 import type { WorkQueueConfig } from "./work_queue_config.ts";
 
-/** Options that a reload changes in running pools. */
-const LIVE_OPTIONS: readonly (keyof PoolChanges)[] = /* @__PURE__ */ optionsFor("pool", "now");
-
 /** Runs workers with the options that the config specifies for a queue. The pool follows reloads as long as it runs. */
 export function runFollowing<T>(
   config: Pick<WorkQueueConfig, "workers" | "onReload">,
@@ -27,7 +24,8 @@ export function runFollowing<T>(
   const end = config.onReload((next) => {
     if (!next.queueNames.includes(name)) return undefined; // the pool continues unchanged
     const wanted = next.workers(name);
-    const changed = LIVE_OPTIONS.filter((option) => given[option] === undefined && settings[option] !== wanted[option]);
+    const live: (keyof PoolChanges)[] = optionsFor("pool", "now");
+    const changed = live.filter((option) => given[option] === undefined && settings[option] !== wanted[option]);
     return () => {
       settings = wanted;
       pool.change(pick(wanted, changed));

@@ -14,8 +14,6 @@ interface Declaration {
   readonly inForce: "now" | "nextStart";
   /** Whether existing queues stay as they are if the option is added or removed, although `inForce` is `"now"`. */
   readonly stays?: true;
-  /** Description of the effects of a reload, for users. */
-  readonly onReload: string;
 }
 
 /** Options of a queue in a config document, each declared once. */
@@ -23,7 +21,6 @@ export const queueOptions = {
   limiter: {
     serves: "queue",
     inForce: "now",
-    onReload: "Changes the delays of later failures. Existing delays stay.",
     kind: "limiter",
     required: false,
     description:
@@ -32,7 +29,6 @@ export const queueOptions = {
   maxSleep: {
     serves: "queue",
     inForce: "nextStart",
-    onReload: "Applies to queues that are created later. Existing queues stay as they are.",
     kind: "duration",
     min: 1,
     max: MAX_TIMEOUT as number,
@@ -43,7 +39,6 @@ export const queueOptions = {
   addWhileDelayed: {
     serves: "queue",
     inForce: "nextStart",
-    onReload: "Applies to queues that are created later. Existing queues stay as they are.",
     kind: "enum",
     values: ["keep", "replace", "fold"],
     required: false,
@@ -54,8 +49,6 @@ export const queueOptions = {
     serves: "queue",
     inForce: "now",
     stays: true,
-    onReload:
-      "Changes when existing queues forget failures. Adding or removing the option applies only to queues that are created later.",
     kind: "duration",
     required: false,
     description:
@@ -65,8 +58,6 @@ export const queueOptions = {
     serves: "queue",
     inForce: "now",
     stays: true,
-    onReload:
-      "Changes the budget of existing queues. Adding or removing the option applies only to queues that are created later.",
     kind: "retryBudget",
     required: false,
     description:
@@ -76,8 +67,6 @@ export const queueOptions = {
     serves: "queue",
     inForce: "now",
     stays: true,
-    onReload:
-      "Changes how many given-up items existing queues keep, and for how long. Items over the new limits are dropped. Adding or removing the option applies only to queues that are created later.",
     kind: "retention",
     required: false,
     description:
@@ -86,7 +75,6 @@ export const queueOptions = {
   discipline: {
     serves: "queue",
     inForce: "nextStart",
-    onReload: "Applies to queues that are created later. Existing queues stay as they are.",
     kind: "discipline",
     template: true,
     required: false,
@@ -95,7 +83,6 @@ export const queueOptions = {
   throttle: {
     serves: "pool",
     inForce: "now",
-    onReload: "Changes which attempts may start. Running attempts continue, and count for a new throttle.",
     kind: "throttle",
     required: false,
     description:
@@ -104,7 +91,6 @@ export const queueOptions = {
   concurrency: {
     serves: "pool",
     inForce: "now",
-    onReload: "Starts more handlers at once, or fewer as running ones end.",
     kind: "integer",
     min: 1,
     required: false,
@@ -113,7 +99,6 @@ export const queueOptions = {
   maxRetries: {
     serves: "pool",
     inForce: "now",
-    onReload: "Applies from the next failure on. Given-up items stay given up.",
     kind: "integer",
     min: 0,
     required: false,
@@ -122,7 +107,6 @@ export const queueOptions = {
   timeout: {
     serves: "pool",
     inForce: "now",
-    onReload: "Applies to attempts that start later. Running attempts keep the old timeout.",
     kind: "duration",
     min: 1,
     max: MAX_TIMEOUT as number,

@@ -3,7 +3,7 @@ import { disciplineKind } from "../disciplines/definition.ts";
 import type { DisciplineRegistry } from "../disciplines/discipline_registry.ts";
 import { limiterKind } from "../limiters/definition.ts";
 import type { LimiterRegistry } from "../limiters/limiter_registry.ts";
-import { optionsSchema } from "../registry/schema.ts";
+import { optionsSchema, partSchemas, SCHEMA_DIALECT } from "../registry/schema.ts";
 import { throttleKind } from "../throttles/definition.ts";
 import type { ThrottleRegistry } from "../throttles/throttle_registry.ts";
 import { defaultRegistries } from "./default_registries.ts";
@@ -34,7 +34,8 @@ export interface ConfigSchemaOptions {
 
 /**
  * Returns a JSON Schema (draft 2020-12) for config documents, with the currently registered limiter, throttle and
- * discipline types. Write the schema to a file, and refer to the file with `$schema` in a config.
+ * discipline types. Write the schema to a file, and refer to the file with `$schema` in a config. The schemas of single
+ * parts are `$defs.limiter`, `$defs.throttle` and `$defs.discipline`.
  *
  * @example Usage
  * ```ts
@@ -51,7 +52,6 @@ export interface ConfigSchemaOptions {
 export function configSchema(options: ConfigSchemaOptions = {}): Record<string, unknown> {
   requireOptions("describe config", options, ["limiters", "disciplines", "throttles"]);
   const { limiters, disciplines, throttles } = registriesOf("describe config", options, defaultRegistries());
-  const { $schema, $defs } = limiters.jsonSchema();
   const byName = (schema: object, description: string) => ({
     type: "object",
     description,
@@ -59,7 +59,7 @@ export function configSchema(options: ConfigSchemaOptions = {}): Record<string, 
     additionalProperties: schema,
   });
   return {
-    $schema,
+    $schema: SCHEMA_DIALECT,
     title: "Work queues and their rate limiters",
     type: "object",
     properties: {
@@ -73,10 +73,17 @@ export function configSchema(options: ConfigSchemaOptions = {}): Record<string, 
     },
     additionalProperties: false,
     $defs: {
-      ...$defs as object,
-      ...disciplines.jsonSchema()["$defs"] as object,
-      ...throttles.jsonSchema()["$defs"] as object,
+      ...partSchemas(limiterKind, definitionsIn(limiters)),
+      ...partSchemas(disciplineKind, definitionsIn(disciplines)),
+      ...partSchemas(throttleKind, definitionsIn(throttles)),
       queue: optionsSchema(queueOptions, [limiterKind, disciplineKind, throttleKind]),
     },
   };
+}
+
+/** Returns the definitions of all types in a registry. */
+function definitionsIn<Definition>(
+  registry: { get(type: string): Definition | undefined; types(): string[] },
+): Definition[] {
+  return registry.types().map((type) => registry.get(type)!);
 }

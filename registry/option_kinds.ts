@@ -9,7 +9,7 @@
 
 import { DURATION_RULE, tryParseDuration } from "../lib/base/duration.ts";
 import { inspect } from "../lib/base/errors.ts";
-import { escapePointer, isPlainObject, PROTOTYPE_NAMES, withoutAbsent } from "../lib/base/objects.ts";
+import { escapePointer, isPlainObject, own, PROTOTYPE_NAMES, withoutAbsent } from "../lib/base/objects.ts";
 import type {
   BooleanField,
   DurationField,
@@ -17,7 +17,6 @@ import type {
   EnumField,
   IntegerField,
   NumberField,
-  PlainField,
   RateField,
   RetentionField,
   RetryBudgetField,
@@ -150,9 +149,6 @@ function weightRule(name: string, weight: unknown): string | undefined {
     : `must be a number${bounds(MIN_WEIGHT, MAX_WEIGHT)}`;
 }
 
-/** Declarations of the numbers in an option that is an object: the object must have these numbers, and nothing else. */
-type Members = Readonly<Record<string, Omit<NumberField | IntegerField, "default" | "required">>>;
-
 /** Members of a rate. */
 export const RATE_MEMBERS = {
   rate: { kind: "number", min: MIN_RATE, max: MAX_RATE, description: "Number per second, on average." },
@@ -165,70 +161,72 @@ export const RETRY_BUDGET_MEMBERS = {
   minRate: { kind: "number", min: 0, description: "Retries per second that are always allowed." },
 } as const satisfies Members;
 
+/** Members of a retention that is an object. */
+export const RETENTION_MEMBERS = {
+  max: { kind: "integer", min: 1, description: "Maximum number of items. The oldest are dropped first." },
+  maxAge: { kind: "duration", min: 1, required: false, description: "Maximum time for which an item is kept." },
+} as const satisfies Members;
+
 /** Rates. */
-export const rateKind: OptionKind<RateField> = /* @__PURE__ */ numbersKind("a rate", RATE_MEMBERS);
+export const rateKind: OptionKind<RateField> = /* @__PURE__ */ objectKind("a rate", RATE_MEMBERS, {
+  number: numberKind,
+  integer: integerKind,
+});
 
 /** Retry budgets. */
-export const retryBudgetKind: OptionKind<RetryBudgetField> = /* @__PURE__ */ numbersKind(
+export const retryBudgetKind: OptionKind<RetryBudgetField> = /* @__PURE__ */ objectKind(
   "a retry budget",
   RETRY_BUDGET_MEMBERS,
+  { number: numberKind },
 );
 
-/** Returns the kind of an option that is an object of numbers. `what` names such an object. */
-function numbersKind(what: string, members: Members): OptionKind<unknown> {
+const retentionObject = /* @__PURE__ */ objectKind("a retention", RETENTION_MEMBERS, {
+  integer: integerKind,
+  duration: durationKind,
+});
+
+/** Retentions. The `maxAge` of an object is read as a number of milliseconds. */
+export const retentionKind: OptionKind<RetentionField> = {
+  read: (field, value) =>
+    isPlainObject(value) ? retentionObject.read(field, value) : integerKind.read(RETENTION_MEMBERS.max, value),
+  rule: () => "must be a positive integer, or an object with 'max' and 'maxAge'",
+  offencesIn: (field, option, value) => retentionObject.offencesIn(field, option, value),
+};
+
+/** Declarations of the members of an option that is an object. */
+type Members = Readonly<Record<string, NumberField | IntegerField | DurationField>>;
+
+/**
+ * Returns the kind of an option that is an object with these members, and nothing else. `what` names such an object,
+ * and `kinds` are the kinds of the members.
+ */
+function objectKind(
+  what: string,
+  members: Members,
+  kinds: Readonly<Record<string, OptionKind>>,
+): Required<Omit<OptionKind<unknown>, "isPart">> {
   const names = Object.keys(members);
   const both = names.map((name) => `'${name}'`).join(" and ");
-  const ruleOf = (name: string, value: unknown) => {
-    if (!Object.hasOwn(members, name)) return `must be left out, as ${what} has only ${both}`;
-    const field = members[name]!;
-    const kind: OptionKind<NumberField & IntegerField> = field.kind === "number" ? numberKind : integerKind;
-    return kind.read(field as never, value) === undefined ? kind.rule(field as never) : undefined;
-  };
+  const read = (name: string, value: unknown) => kinds[members[name]!.kind]!.read(members[name] as never, value);
   const offencesIn = (option: string, given: Record<string, unknown>): Offence[] =>
-    [...new Set([...names, ...Object.keys(given)])].flatMap((name) => {
-      const value = Object.hasOwn(given, name) ? given[name] : undefined;
-      const rule = ruleOf(name, value);
-      return rule === undefined ? [] : [{ option: `${option}.${name}`, path: `/${escapePointer(name)}`, rule, value }];
-    });
+    [...new Set([...names.filter((name) => members[name]!.required !== false), ...Object.keys(given)])]
+      .filter((name) => !names.includes(name) || read(name, own(given, name)) === undefined)
+      .map((name) => ({
+        option: `${option}.${name}`,
+        path: `/${escapePointer(name)}`,
+        rule: names.includes(name)
+          ? kinds[members[name]!.kind]!.rule(members[name] as never)
+          : `must be left out, as ${what} has only ${both}`,
+        value: own(given, name),
+      }));
   return {
     read: (_, value) =>
       isPlainObject(value) && offencesIn("", value).length === 0
-        ? Object.fromEntries(names.map((name) => [name, value[name]]))
+        ? withoutAbsent(Object.fromEntries(names.map((name) => [name, read(name, value[name])])))
         : undefined,
     rule: () => `must be an object with ${both}`,
     offencesIn: (_, option, value) => isPlainObject(value) ? offencesIn(option, value) : [],
   };
-}
-
-/** Members of a retention that is an object. */
-export const RETENTION_MEMBERS = {
-  max: { kind: "integer", min: 1, description: "Maximum number of items. The oldest are dropped first." },
-  maxAge: { kind: "duration", min: 1, description: "Maximum time for which an item is kept." },
-} as const satisfies Readonly<Record<string, PlainField>>;
-
-/** Retentions. The `maxAge` of an object is read as a number of milliseconds. */
-export const retentionKind: OptionKind<RetentionField> = {
-  read: (_, value) =>
-    !isPlainObject(value)
-      ? integerKind.read(RETENTION_MEMBERS.max as IntegerField, value)
-      : retentionOffences("", value).length === 0
-      ? withoutAbsent({ max: value["max"], maxAge: durationKind.read(RETENTION_MEMBERS.maxAge, value["maxAge"]) })
-      : undefined,
-  rule: () => "must be a positive integer, or an object with 'max' and 'maxAge'",
-  offencesIn: (_, option, value) => isPlainObject(value) ? retentionOffences(option, value) : [],
-};
-
-function retentionOffences(option: string, given: Record<string, unknown>): Offence[] {
-  return [...new Set(["max", ...Object.keys(given)])].flatMap((name) => {
-    const value = Object.hasOwn(given, name) ? given[name] : undefined;
-    const rule = name === "max"
-      ? integerKind.read(RETENTION_MEMBERS.max as IntegerField, value) ?? integerKind.rule(RETENTION_MEMBERS.max)
-      : name === "maxAge"
-      ? durationKind.read(RETENTION_MEMBERS.maxAge, value) ?? durationKind.rule(RETENTION_MEMBERS.maxAge)
-      : "must be left out, as a retention has only 'max' and 'maxAge'";
-    if (typeof rule !== "string") return [];
-    return [{ option: `${option}.${name}`, path: `/${escapePointer(name)}`, rule, value }];
-  });
 }
 
 /** Lists of durations. They are read as numbers of milliseconds. */

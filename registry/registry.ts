@@ -12,7 +12,6 @@ import {
 import { describePart, type PartDescription } from "./description.ts";
 import type { Fields } from "./fields.ts";
 import { ConfigReader, type PartSource } from "./reader.ts";
-import { partSchemas, SCHEMA_DIALECT } from "./schema.ts";
 import type { PartTree } from "./tree.ts";
 
 /**
@@ -24,7 +23,25 @@ import type { PartTree } from "./tree.ts";
 export abstract class Registry<Word extends string, Part> {
   /** The kind of part in this registry. */
   protected abstract readonly kind: PartKind<Word, Part>;
-  readonly #definitions = new Map<string, PartDefinition<Word, Part>>();
+  readonly #registered = new Map<string, PartDefinition<Word, Part>>();
+  #builtIns: object | undefined;
+
+  /**
+   * Creates a registry.
+   *
+   * @param builtIns A module that exports definitions, and possibly other things. The definitions are registered at the
+   * first use of the registry, so that an import of the registry takes no time. None by default.
+   */
+  constructor(builtIns?: object) {
+    this.#builtIns = builtIns;
+  }
+
+  get #definitions(): Map<string, PartDefinition<Word, Part>> {
+    const exports = Object.values(this.#builtIns ?? {});
+    this.#builtIns = undefined;
+    for (const value of exports) if (hasMethods(value, "create")) this.register(value as never);
+    return this.#registered;
+  }
 
   /**
    * Adds a type.
@@ -135,23 +152,6 @@ export abstract class Registry<Word extends string, Part> {
     return describePart(tree, { building });
   }
 
-  /**
-   * Returns a JSON Schema (draft 2020-12) for the config of a part, with the currently registered types.
-   *
-   * `build` also checks rules that a schema can't express: rules about several options (`maxDelay` must not be less
-   * than `baseDelay`), the bounds of durations written as strings, and names.
-   *
-   * @returns The schema. In a registry of limiters, `$defs/limiter` describes a limiter, and `$defs/limiterOrName`
-   * describes the value of an option that takes a limiter.
-   */
-  jsonSchema(): Record<string, unknown> {
-    return {
-      $schema: SCHEMA_DIALECT,
-      $ref: `#/$defs/${this.kind.word}`,
-      $defs: partSchemas(this.kind, [...this.#definitions.values()]),
-    };
-  }
-
   #read(action: string, config: unknown, context: BuildContext): { tree: PartTree<Part>; building: Building } {
     requireContext(action, context);
     const definitions = this as PartSource<Part>["definitions"]; // TypeScript can't tell which options are plain data
@@ -160,10 +160,4 @@ export abstract class Registry<Word extends string, Part> {
     reader.throwIssues();
     return { tree: tree!, building: { action, context: partContextOf(context) } };
   }
-}
-
-/** Registers all definitions that a module exports, and ignores the module's other exports. */
-export function registerExports<R extends { register(definition: never): unknown }>(registry: R, exports: object): R {
-  for (const value of Object.values(exports)) if (hasMethods(value, "create")) registry.register(value as never);
-  return registry;
 }

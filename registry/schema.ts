@@ -1,7 +1,7 @@
 import { DURATION, MAX_DURATION_LENGTH } from "../lib/base/duration.ts";
 import { own, PROTOTYPE_NAMES } from "../lib/base/objects.ts";
 import { findPartKind, type PartDefinition, type PartKind } from "./definition.ts";
-import type { Field, Fields, IntegerField, NumberField, PartField, PartsField, PlainField } from "./fields.ts";
+import type { Field, Fields, PartField, PartsField, PlainField } from "./fields.ts";
 import {
   isInfinite,
   MAX_ITEMS,
@@ -133,35 +133,12 @@ function plainSchema(field: PlainField): Record<string, unknown> {
         maxItems: MAX_ITEMS,
       };
     case "rate":
-      return numbersSchema(RATE_MEMBERS);
+      return optionsSchema(RATE_MEMBERS, []);
     case "retryBudget":
-      return numbersSchema(RETRY_BUDGET_MEMBERS);
+      return optionsSchema(RETRY_BUDGET_MEMBERS, []);
     case "retention":
-      return {
-        anyOf: [plainSchema(RETENTION_MEMBERS.max), membersSchema(RETENTION_MEMBERS, ["max"])],
-      };
+      return { anyOf: [plainSchema(RETENTION_MEMBERS.max), optionsSchema(RETENTION_MEMBERS, [])] };
   }
-}
-
-function numbersSchema(members: Readonly<Record<string, NumberField | IntegerField>>): Record<string, unknown> {
-  return membersSchema(members, Object.keys(members));
-}
-
-function membersSchema(
-  members: Readonly<Record<string, PlainField>>,
-  required: readonly string[],
-): Record<string, unknown> {
-  return {
-    type: "object",
-    properties: Object.fromEntries(
-      Object.entries(members).map(([name, field]) => [
-        name,
-        { description: field.description, ...plainSchema(field) },
-      ]),
-    ),
-    required,
-    additionalProperties: false,
-  };
 }
 
 /**

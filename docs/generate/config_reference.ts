@@ -161,11 +161,31 @@ function optionsTable(fields: Fields<Words>): string {
   return table(["option", "value", "required", "description"], rows);
 }
 
+const LATER = "Applies to queues that are created later. Existing queues stay as they are.";
+
+/** Effects of a change that a reload makes, by option. */
+const ON_RELOAD: Readonly<Record<keyof typeof queueOptions, string>> = {
+  limiter: "Changes the delays of later failures. Existing delays stay.",
+  maxSleep: LATER,
+  addWhileDelayed: LATER,
+  forgetAfter:
+    "Changes when existing queues forget failures. Adding or removing the option applies only to queues that are created later.",
+  retryBudget:
+    "Changes the budget of existing queues. Adding or removing the option applies only to queues that are created later.",
+  keepGivenUp:
+    "Changes how many given-up items existing queues keep, and for how long. Items over the new limits are dropped. Adding or removing the option applies only to queues that are created later.",
+  discipline: LATER,
+  throttle: "Changes which attempts may start. Running attempts continue, and count for a new throttle.",
+  concurrency: "Starts more handlers at once, or fewer as running ones end.",
+  maxRetries: "Applies from the next failure on. Given-up items stay given up.",
+  timeout: "Applies to attempts that start later. Running attempts keep the old timeout.",
+};
+
 function reloadTable(): string {
-  const rows = Object.entries(queueOptions).map(([option, { inForce, onReload }]) => [
+  const rows = Object.entries(ON_RELOAD).map(([option, effect]) => [
     `\`${option}\``,
-    inForce === "now" ? "now" : "next start",
-    onReload,
+    queueOptions[option as keyof typeof queueOptions].inForce === "now" ? "now" : "next start",
+    effect,
   ]);
   const gone =
     "Its name is unknown until a document defines it again. Until then, running queues and pools keep its last settings. After that, they follow the new definition.";

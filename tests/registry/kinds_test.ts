@@ -7,6 +7,7 @@ import type { Fields } from "../../registry/fields.ts";
 import { booleanKind } from "../../registry/option_kinds.ts";
 import { createInCode, onePart, partList } from "../../registry/options_in_code.ts";
 import { Registry } from "../../registry/registry.ts";
+import { partSchemas, SCHEMA_DIALECT } from "../../registry/schema.ts";
 import { HandClock, issuesOf } from "../helpers.ts";
 
 /** Toy part that sorts strings. */
@@ -120,7 +121,8 @@ Deno.test("another kind of part: in code, an option takes the part itself", () =
 });
 
 Deno.test("another kind of part: its JSON Schema accepts no names if documents have none", () => {
-  const isValid = new Ajv2020({ strict: true }).compile(registry.jsonSchema());
+  const $defs = partSchemas(disciplineKind, [alphabetical, grouped] as PartDefinition<"discipline", Discipline>[]);
+  const isValid = new Ajv2020({ strict: true }).compile({ $schema: SCHEMA_DIALECT, $ref: "#/$defs/discipline", $defs });
   assert(isValid({ type: "grouped", within: { type: "alphabetical" }, before: [{ type: "alphabetical" }] }));
   assertFalse(isValid({ type: "grouped", within: "alphabetical" }));
   assertFalse(isValid({ type: "grouped", within: { type: "bucket", rate: 1, burst: 1 } }));

@@ -10,6 +10,7 @@ import {
   limiters,
   type RateLimiter,
 } from "@workqueue/core";
+import { configSchema } from "@workqueue/core/config";
 import { Ajv2020 } from "ajv/dist/2020.js";
 
 /** Types in the default registry, as messages list them. */
@@ -44,11 +45,17 @@ export function parts(spoilt: object): LimiterDefinition {
   return { type: "custom", description: "", options: {}, create: () => CONSTANT, ...spoilt };
 }
 
+/** Returns the schema of a limiter of a registry. */
+export function schemaOf(registry: LimiterRegistry): object {
+  const { $schema, $defs } = configSchema({ limiters: registry });
+  return { $schema, $ref: "#/$defs/limiter", $defs };
+}
+
 /** Returns the parts of the registry's schema that describe the individual types of limiters. */
 export function variants(registry: LimiterRegistry) {
   type Property = { const?: string; description?: string; default?: unknown };
   type Variant = { description: string; required: string[]; properties: Record<string, Property> };
-  const { $defs } = registry.jsonSchema() as {
+  const { $defs } = schemaOf(registry) as {
     $defs: {
       limiter: { properties: { type: { anyOf: Property[] } }; allOf: [types: unknown, ...{ then: Variant }[]] };
     };
@@ -62,5 +69,5 @@ export function variants(registry: LimiterRegistry) {
 export function compile(registry: LimiterRegistry): (config: unknown) => boolean {
   // With `strictNumbers`, the validator itself would reject infinite numbers. It is off, because the schema must reject
   // them.
-  return new Ajv2020({ strict: true, strictNumbers: false }).compile(registry.jsonSchema());
+  return new Ajv2020({ strict: true, strictNumbers: false }).compile(schemaOf(registry));
 }

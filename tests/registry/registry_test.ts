@@ -109,3 +109,21 @@ Deno.test("use() passes on an error of the plugin", () => {
   };
   assertStrictEquals(assertThrows(() => new LimiterRegistry().use(use)), failure);
 });
+
+Deno.test("a registry registers built-in types at its first use, before all others", () => {
+  let reads = 0;
+  const builtIns = {
+    get custom() {
+      reads++;
+      return parts({});
+    },
+    createCustom: () => {},
+  };
+  const registry = new LimiterRegistry(builtIns);
+  assertEquals(reads, 0);
+  registry.register(parts({ type: "other" }));
+  assertEquals([registry.types(), registry.extend().types(), reads], [["custom", "other"], ["custom", "other"], 1]);
+  assert(registry.unregister("custom"));
+  assertEquals(registry.types(), ["other"]);
+  assertThrows(() => new LimiterRegistry(builtIns).register(parts({})), TypeError, `"custom" is registered already`);
+});

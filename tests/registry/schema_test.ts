@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { ConfigError, type LimiterConfig, limiters } from "@workqueue/core";
+import { configSchema } from "@workqueue/core/config";
 import { issuesOf } from "../helpers.ts";
 import { compile, spy, variants } from "./parts.ts";
 
@@ -80,7 +81,7 @@ Deno.test("the JSON Schema describes every currently registered type, for editor
     pace: { kind: "duration", description: "How fast.", default: "1s" },
     mode: { kind: "enum", description: "Which way.", values: ["up", "down"] },
   });
-  const schema = registry.jsonSchema();
+  const schema = configSchema({ limiters: registry });
   assertEquals(schema.$schema, "https://json-schema.org/draft/2020-12/schema");
   const all = variants(registry);
   assertEquals(all.map(({ type }) => type.const), [...limiters.types(), "spy"]);
