@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { typeCosts } from "./type_cost.ts";
 
 const MOD = fileURLToPath(new URL("../../mod.ts", import.meta.url));
 
@@ -52,7 +53,7 @@ async function sizesOf(programs: readonly (readonly string[])[]): Promise<number
   return programs.map((_, i) => gzipSync(bytes.get(`${i}`)!, { level: 9 }).length);
 }
 
-/** Returns the page of sizes: of typical programs with targets, and of each name alone. */
+/** Returns the page of sizes: of typical programs with targets, and of each name alone; and the cost of type checks. */
 export async function sizes(): Promise<string> {
   const names = Object.keys(await import("../../mod.ts")).sort();
   const bytes = await sizesOf([
@@ -76,6 +77,7 @@ export async function sizes(): Promise<string> {
       return row(`\`${LIMITERS[i]}\` in addition`, size - without, most);
     }),
   ];
+  const checks = (await typeCosts()).map(([program, instantiations]) => `| ${program} | ${instantiations} |`);
   const alone = bytes.slice(-names.length).map((size, i) => `| \`${names[i]}\` | ${kB(size)} |`);
   return `\
 # Sizes
@@ -102,6 +104,17 @@ to a rate-limiting queue and workers. ✓ and ✗ show whether the exact size, b
 | bundle | kB | target |
 | --- | --- | --- |
 ${rows.join("\n")}
+
+## Type checks
+
+Checking a program costs the compiler this many instantiations of generic types, with TypeScript 7 and \`skipLibCheck\`.
+An import of the main entry costs none, because the compiler resolves only the types that a program uses. The
+instantiations of a controller are the types of its queue and pool. Those of a limiter's config are the options of all
+built-in types, with which the compiler compares the config.
+
+| a program that | instantiations |
+| --- | --- |
+${checks.join("\n")}
 
 ## Each name alone
 
