@@ -4,6 +4,7 @@ import { type Bound, FEW_ROUNDS, type Row } from "../rows/row.ts";
 import { callbackWorks } from "./callback_works.ts";
 import { measureAllCallbacks } from "./callbacks.ts";
 import { runScript, type Runtime } from "./runtimes.ts";
+import { measureStartUp } from "./start_up.ts";
 
 /** Probe. Its contenders are the names of the figures that it returns. */
 export interface Probe extends Row {
@@ -29,6 +30,16 @@ export const probes: Readonly<Record<string, Probe>> = {
       { contender: "ready keys, after draining", atMost: 1 },
       { contender: "ready keys, by priority", atMost: 85, on: ["deno"] },
     ],
+  },
+  startUp: {
+    title: "start-up of a process that imports the main entry, beyond that of a process with an empty module",
+    unit: "ms",
+    rounds: FEW_ROUNDS,
+    measure: measureStartUp,
+    bounds: ["in TypeScript", "in JavaScript"].flatMap((contender): Bound[] => [
+      { contender, atMost: 40, on: ["deno"] },
+      { contender, atMost: 20, on: ["bun"] },
+    ]),
   },
   lateness: {
     title: "lateness of 100,000 items that become due over 5 s, workers busy half of the time",
