@@ -21,8 +21,8 @@
  * it from a registry. Fetching a package would be unsafe: the packages are not published yet, so anyone could
  * publish a package under the same name.
  *
- * A published tarball has no comments in its JavaScript and no spaces in its schemas, because users download them. The
- * type declarations keep their comments, which editors show.
+ * A published tarball has no comments in its JavaScript, except those that bundlers read, and no spaces in its schemas,
+ * because users download them. The type declarations keep their comments, which editors show.
  *
  * @module
  */
@@ -181,19 +181,32 @@ function addresses(directory: string): Record<string, string | Record<string, st
   };
 }
 
+/** Returns code without its comments, except those that tell bundlers which calls have no effects. */
+function withoutComments(
+  code: string,
+  comments: readonly { readonly value: string; readonly start?: number | null; readonly end?: number | null }[],
+): string {
+  let end = 0;
+  const kept = comments.filter(({ value }) => value.trim() !== "@__PURE__").map((comment) => {
+    const before = code.slice(end, comment.start!);
+    end = comment.end!;
+    return before + (comment.value.includes("\n") ? "\n" : " "); // as the grammar of JavaScript reads a comment
+  });
+  return kept.join("") + code.slice(end);
+}
+
 /** Makes the files of a packed package smaller, and makes the links of its README absolute. */
 async function shrink(packed: string, directory: string): Promise<void> {
   const { stop, transform } = await import("npm:esbuild@^0.28");
+  const { parse } = await import("npm:@babel/parser@^8");
   for (const path of filesIn(packed)) {
     const change = async (make: (text: string) => string | Promise<string>) =>
       Deno.writeTextFileSync(path, await make(Deno.readTextFileSync(path)));
     if (path.endsWith(".js")) {
-      // The first pass removes all comments, and the second one breaks the lines again.
-      for (const minifyWhitespace of [true, false]) {
-        await change(async (text) =>
-          (await transform(text, { target: "esnext", minifySyntax: true, minifyWhitespace })).code
-        );
-      }
+      await change(async (text) => {
+        const { comments } = parse(text, { sourceType: "module" });
+        return (await transform(withoutComments(text, comments!), { target: "esnext", minifySyntax: true })).code;
+      });
     } else if (INTERNAL_TYPES.test(path)) await change((text) => text.replace(/\/\*\*[^]*?\*\//g, ""));
     else if (path.endsWith(".schema.json")) await change((text) => JSON.stringify(JSON.parse(text)));
     else if (path.endsWith("README.md") && directory !== "") {

@@ -83,8 +83,8 @@ export async function sizes(): Promise<string> {
 # Sizes
 
 A program downloads only what it imports. This page has the sizes of bundles, minified by esbuild and gzipped. Bundles of
-Rollup are as large, within 3 %. Bundles of Bun are up to 30 % larger, because Bun keeps some classes that nothing uses.
-\`npx -y deno task generate\` writes the page, and tests compare it with the code.
+Rollup and Bun are as large, within 3 %. \`npx -y deno task generate\` writes the page, and tests compare it with the code
+and with bundles of the published package.
 
 To import less:
 
