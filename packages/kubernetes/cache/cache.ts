@@ -1,14 +1,13 @@
 import { argumentError, callSafely, tryParseDuration } from "@workqueue/core/internal";
 import { ApiError, ignoreAbsence } from "../client/errors.ts";
-import type { Client } from "../client/client.ts";
 import { type DeepReadonly, keyOf, type KubeObject, type MergePatch, type Wanted } from "../kube_object.ts";
 import { AppliedValues } from "./applied.ts";
 import type { Change } from "./change.ts";
 import type { ApplyOptions, CacheOptions, DeleteOptions, PatchOptions } from "./contract.ts";
 import { ListWatch } from "./list_watch.ts";
 import { requireNoOtherOwner, withoutOldOwner, withOwner } from "./owner.ts";
-import { type ObjectKind, type ObjectRequest, sendRequest } from "./requests.ts";
-import { KindResource } from "./resource.ts";
+import { type ObjectRequest, sendRequest } from "./requests.ts";
+import type { KindResource } from "./resource.ts";
 import { fieldTerms, fieldTest, labelTest } from "./selectors.ts";
 import { Store } from "./store.ts";
 
@@ -27,16 +26,13 @@ const NEEDED = [
   "ownerReferences",
 ] as const;
 
-/** Properties that the caches of a manager share. */
+/** Properties that a cache gets from its manager. */
 export interface CacheContext {
-  readonly client: Client;
   /** Name under which the server notes who set a field. */
   readonly fieldManager: string;
-  readonly onError: (error: unknown, where: string) => void;
+  readonly onError: (error: unknown) => void;
   /** Called when a watch or a list begins again. */
-  readonly onRestart?: ((kind: string) => void) | undefined;
-  /** Stores of all caches of the kind. The cache adds its own. Their type is not public. */
-  readonly stores?: object[];
+  readonly onRestart: () => void;
 }
 
 /**
@@ -59,30 +55,28 @@ export class Cache<T extends KubeObject> {
   readonly #applied: AppliedValues;
   readonly #listeners: ((change: Change<T>) => void)[] = [];
   readonly #listWatches: readonly ListWatch<T>[];
-  readonly #kind: ObjectKind<T>;
+  readonly #resource: KindResource<T>;
   #onSynced!: () => void;
 
   /** @internal */
-  constructor(context: CacheContext, apiVersion: string, kind: string, options: CacheOptions<T> = {}) {
-    this.apiVersion = apiVersion;
-    this.kind = kind;
+  constructor(context: CacheContext, resource: KindResource<T>, options: CacheOptions<T> = {}) {
+    this.apiVersion = resource.apiVersion;
+    this.kind = resource.kind;
+    this.#resource = resource;
     this.#context = context;
     this.#options = options;
     this.synced = new Promise((resolve) => this.#onSynced = resolve);
-    this.#applied = new AppliedValues(context.fieldManager, apiVersion);
+    this.#applied = new AppliedValues(context.fieldManager, this.apiVersion);
     this.#store = new Store<T>({
       indexes: (options.indexes ?? {}) as never,
       selects: this.#selection(),
       reduce: (object) => this.#reduce(object),
       onChange: (change) => {
-        for (const listener of this.#listeners) callSafely(listener, this.#report, change);
+        for (const listener of this.#listeners) callSafely(listener, this.#context.onError, change);
       },
-      onError: this.#report,
+      onError: this.#context.onError,
     });
-    const { client, stores = [] } = context;
-    stores.push(this.#store);
-    const resource = new KindResource(client, apiVersion, kind, this.#report);
-    this.#kind = { client, resource, store: this.#store, stores: stores as Store<T>[] };
+    resource.stores.push(this.#store);
     this.#listWatches = (options.namespaces ?? [undefined]).map((namespace) => this.#listWatch(namespace));
   }
 
@@ -184,7 +178,7 @@ export class Cache<T extends KubeObject> {
     const uid = typeof object === "string" ? undefined : (object as KubeObject).metadata.uid;
     const preconditions = { ...(uid !== undefined && { uid }), ...options.preconditions };
     const body = { apiVersion: "v1", kind: "DeleteOptions", ...options, preconditions };
-    await sendRequest(this.#kind, "DELETE", targetOf(key), { body }).catch(ignoreAbsence);
+    await sendRequest(this.#resource, this.#store, "DELETE", targetOf(key), { body }).catch(ignoreAbsence);
   }
 
   /**
@@ -193,7 +187,7 @@ export class Cache<T extends KubeObject> {
    * @internal
    */
   async fetch(key: string): Promise<DeepReadonly<T> | undefined> {
-    const answer = await sendRequest(this.#kind, "GET", targetOf(key)).catch(ignoreAbsence);
+    const answer = await sendRequest(this.#resource, this.#store, "GET", targetOf(key)).catch(ignoreAbsence);
     return answer && this.#asCached(answer as KubeObject as T);
   }
 
@@ -218,7 +212,7 @@ export class Cache<T extends KubeObject> {
 
   /** Whether the objects have a namespace; `undefined` before the server was asked. */
   get isNamespaced(): boolean | undefined {
-    return this.#kind.resource.known?.isNamespaced;
+    return this.#resource.known?.isNamespaced;
   }
 
   /** Whether the cache has held all objects. */
@@ -252,7 +246,7 @@ export class Cache<T extends KubeObject> {
   /** Sends a request that writes an object. */
   async #write(method: "POST" | "PATCH", object: KubeObject, request: ObjectRequest): Promise<DeepReadonly<T>> {
     const query = { ...request.query, fieldManager: this.#context.fieldManager };
-    const answer = await sendRequest(this.#kind, method, object.metadata, { ...request, query });
+    const answer = await sendRequest(this.#resource, this.#store, method, object.metadata, { ...request, query });
     return this.#asCached(answer as KubeObject as T);
   }
 
@@ -266,14 +260,13 @@ export class Cache<T extends KubeObject> {
   #listWatch(namespace: string | undefined): ListWatch<T> {
     const { labelSelector, fieldSelector } = this.#options;
     return new ListWatch<T>({
-      client: this.#context.client,
       store: this.#store,
-      resource: this.#kind.resource,
+      resource: this.#resource,
       namespace,
       selectors: { labelSelector, fieldSelector },
       onSynced: () => this.isSynced && this.#onSynced(),
-      onError: this.#report,
-      onRestart: () => this.#context.onRestart?.(this.kind),
+      onError: this.#context.onError,
+      onRestart: this.#context.onRestart,
     });
   }
 
@@ -293,13 +286,11 @@ export class Cache<T extends KubeObject> {
     try {
       reduced = requireMetadata(this.#options.transform?.(reduced) ?? reduced, reduced);
     } catch (error) {
-      this.#report(error);
+      this.#context.onError(error);
     }
     this.#applied.observe(object, reduced);
     return reduced;
   }
-
-  readonly #report = (error: unknown): void => this.#context.onError(error, `cache of ${this.kind}`);
 }
 
 /** Returns the result of a transform. Throws if it lacks metadata that caches and controllers need. */

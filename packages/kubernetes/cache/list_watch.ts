@@ -1,7 +1,7 @@
 import { systemClock } from "@workqueue/core";
 import { callSafely } from "@workqueue/core/internal";
 import { ApiError, type ApiStatus, NoAnswerError } from "../client/errors.ts";
-import type { Client, Query } from "../client/client.ts";
+import type { Query } from "../client/client.ts";
 import { sleep } from "../client/sleep.ts";
 import { keyOf, type KubeObject, type ObjectMeta } from "../kube_object.ts";
 import { backoff } from "./backoff.ts";
@@ -37,9 +37,8 @@ const MAX_DELAY = { busy: 1000, other: 10_000 };
 
 /** Options of {@linkcode ListWatch}. */
 export interface ListWatchOptions<T extends KubeObject> {
-  readonly client: Client;
   readonly store: Store<T>;
-  readonly resource: KindResource;
+  readonly resource: KindResource<T>;
   /** Namespace of the objects; `undefined` for all. */
   readonly namespace: string | undefined;
   readonly selectors: { readonly labelSelector: string | undefined; readonly fieldSelector: string | undefined };
@@ -124,7 +123,7 @@ export class ListWatch<T extends KubeObject> {
     this.#error = error;
     if (error instanceof NoAnswerError) {
       this.#mayBeRestored = true;
-      if (!this.#options.client.isAnswering) this.#options.onError(error); // not if only a connection broke
+      if (!this.#options.resource.client.isAnswering) this.#options.onError(error); // not if only a connection broke
       return;
     }
     const { status } = error as ApiError;
@@ -136,7 +135,7 @@ export class ListWatch<T extends KubeObject> {
 
   /** Waits before the next try: not at all after a watch that was open. */
   async #wait(error: unknown, wasOpen: boolean, signal: AbortSignal): Promise<void> {
-    const { client } = this.#options;
+    const { client } = this.#options.resource;
     if (!client.isAnswering) await client.whenAnswering(signal).catch(() => {}); // rejects if the client is closed
     if (wasOpen) return;
     const { status = 0, retryAfter = 0 } = error instanceof ApiError ? error : {};
@@ -160,7 +159,10 @@ export class ListWatch<T extends KubeObject> {
    */
   async #compareVersions(path: string, signal: AbortSignal): Promise<void> {
     const query = { ...this.#options.selectors, limit: 1 };
-    const { metadata } = await this.#options.client.request<{ metadata: ObjectMeta }>("GET", path, { query, signal });
+    const { metadata } = await this.#options.resource.client.request<{ metadata: ObjectMeta }>("GET", path, {
+      query,
+      signal,
+    });
     if (isNewer(this.#version, metadata.resourceVersion)) this.#version = undefined;
   }
 
@@ -197,7 +199,7 @@ export class ListWatch<T extends KubeObject> {
 
   /** Gets a list in pages. Resolves with its version. */
   async #listPages(path: string, listing: Listing<T>, signal: AbortSignal): Promise<string> {
-    const { client, selectors, resource: { apiVersion, kind } } = this.#options;
+    const { selectors, resource: { client, apiVersion, kind } } = this.#options;
     const onItem = (object: T) => listing.add({ ...object, apiVersion, kind }); // items lack these two
     let limit: number | undefined = PAGE;
     let token: string | undefined;
@@ -229,7 +231,7 @@ export class ListWatch<T extends KubeObject> {
 
   /** Yields the events of a watch. Throws if none comes for the time `idleTimeout`. */
   async *#open(path: string, query: Query, idleTimeout: string, signal: AbortSignal): AsyncGenerator<NewsEvent<T>> {
-    const { client, selectors } = this.#options;
+    const { selectors, resource: { client } } = this.#options;
     const events = client.watch<NewsEvent<T> | ErrorEvent>(path, {
       query: { ...selectors, watch: true, allowWatchBookmarks: true, ...query },
       signal,

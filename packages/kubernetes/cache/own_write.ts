@@ -15,7 +15,7 @@ export class OwnWrite<T extends KubeObject> {
   /** Changes to the same object. Only the answer shows which of them this request made. */
   readonly changes: Change<T>[] = [];
   /** Objects that were deleted since the request began, by their uids. The answer must not bring them back. */
-  readonly deleted = new Set<string | undefined>();
+  readonly deleted: Set<string | undefined> = new Set();
   readonly #target: Target;
 
   constructor(target: Target, author: Attempt | undefined) {

@@ -1,6 +1,6 @@
 import { argumentError } from "@workqueue/core/internal";
 import { isAbsence, isConflict } from "../client/errors.ts";
-import type { Client, RequestOptions } from "../client/client.ts";
+import type { RequestOptions } from "../client/client.ts";
 import { keyOf, type KubeObject, type ObjectMeta } from "../kube_object.ts";
 import { attempts } from "./change.ts";
 import type { Target } from "./own_write.ts";
@@ -17,32 +17,26 @@ interface Answer extends KubeObject {
   readonly details?: { readonly uid?: string };
 }
 
-/** Kind of objects, and the stores that get the answers about them. */
-export interface ObjectKind<T extends KubeObject> {
-  readonly client: Client;
-  readonly resource: KindResource;
-  readonly store: Store<T>;
-  /** Stores of the kind: that of the cache which sends the request, and those of other caches. */
-  readonly stores: readonly Store<T>[];
-}
-
 /**
- * Sends a request for one object, within the attempt that makes it. When it resolves, all stores have taken over the
- * object that the answer is about.
+ * Sends a request for one object, within the attempt that makes it. When it resolves, all stores of the kind have taken
+ * over the object that the answer is about.
+ *
+ * @param own Store of the cache that sends the request.
  */
 export async function sendRequest<T extends KubeObject>(
-  kind: ObjectKind<T>,
+  resource: KindResource<T>,
+  own: Store<T>,
   method: string,
   target: Target,
   { subresource, ...options }: ObjectRequest = {},
 ): Promise<Answer> {
-  const { client, store: own, stores } = kind;
+  const { client, stores } = resource;
   const { namespace, name } = target;
-  const resource = await kind.resource.of(namespace);
+  const found = await resource.of(namespace);
   if (method !== "POST" && !name) {
-    throw argumentError(`write ${kind.resource.kind}`, "its name is missing", TypeError);
+    throw argumentError(`write ${resource.kind}`, "its name is missing", TypeError);
   }
-  const path = pathOf(resource, namespace, method === "POST" ? undefined : name);
+  const path = pathOf(found, namespace, method === "POST" ? undefined : name);
   const key = keyOf({ metadata: target });
   const known = own.get(key)?.metadata.uid;
   const author = attempts.getStore();
@@ -69,7 +63,7 @@ export async function sendRequest<T extends KubeObject>(
     // The store's object is outdated. 404 is also the answer if the status has no part of its own, so the object may
     // exist.
     const isOutdated = name !== undefined && isConflict(error) || method === "PATCH" && isAbsence(error);
-    if (isOutdated) await sendRequest(kind, "GET", target).catch(() => {});
+    if (isOutdated) await sendRequest(resource, own, "GET", target).catch(() => {});
     throw error;
   } finally {
     for (const { store, write } of writes) store.end(write, written);

@@ -2,7 +2,9 @@ import { argumentError } from "@workqueue/core/internal";
 import { ignoreAbsence } from "../client/errors.ts";
 import type { Client } from "../client/client.ts";
 import { sleep } from "../client/sleep.ts";
+import type { KubeObject } from "../kube_object.ts";
 import { attempts } from "./change.ts";
+import type { Store } from "./store.ts";
 import { backoff } from "./backoff.ts";
 
 /** Longest time between two looks for a kind that the server doesn't know yet, in milliseconds. */
@@ -23,18 +25,20 @@ interface Resources {
   readonly resources: readonly { readonly name: string; readonly kind: string; readonly namespaced: boolean }[];
 }
 
-/** Resource of one kind, which the server is asked for when it is needed. */
-export class KindResource {
+/** Resource of one kind, which the server is asked for when it is needed. The caches of the kind share it. */
+export class KindResource<T extends KubeObject> {
+  readonly client: Client;
   readonly apiVersion: string;
   readonly kind: string;
-  readonly #client: Client;
+  /** Stores of all caches of the kind: the answer to a write is in all of them. */
+  readonly stores: Store<T>[] = [];
   readonly #report: (error: Error) => void;
   #known: Resource | undefined;
   /** Whether the server must be asked again. */
   #isForgotten = false;
 
   constructor(client: Client, apiVersion: string, kind: string, report: (error: Error) => void) {
-    this.#client = client;
+    this.client = client;
     this.apiVersion = apiVersion;
     this.kind = kind;
     this.#report = report;
@@ -80,7 +84,7 @@ export class KindResource {
     if (this.#known !== undefined && !this.#isForgotten) return this.#known;
     const { apiVersion, kind } = this;
     const root = `/${apiVersion.includes("/") ? "apis" : "api"}/${apiVersion}`;
-    const answer = await this.#client.request<Resources>("GET", root, { signal }).catch(ignoreAbsence);
+    const answer = await this.client.request<Resources>("GET", root, { signal }).catch(ignoreAbsence);
     const found = answer?.resources.find(({ name, kind: other }) => other === kind && !name.includes("/"));
     if (found === undefined) return undefined;
     this.#isForgotten = false;

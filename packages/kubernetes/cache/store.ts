@@ -20,9 +20,9 @@ export interface StoreOptions<T> {
  * objects.
  */
 export class Listing<T extends KubeObject> {
-  readonly found = new Map<string, T>();
-  readonly answers = new Map<string, T>();
-  readonly deleted = new Set<string | undefined>();
+  readonly found: Map<string, T> = new Map();
+  readonly answers: Map<string, T> = new Map();
+  readonly deleted: Set<string | undefined> = new Set();
   readonly #reduce: (object: T) => T;
 
   /** Begins a list of a namespace, or of all if it is undefined. */

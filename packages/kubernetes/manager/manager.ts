@@ -1,6 +1,7 @@
 import { argumentError, callSafely, inOneLine, messageOf, tryParseDuration } from "@workqueue/core/internal";
 import { Cache } from "../cache/cache.ts";
 import type { CacheOptions } from "../cache/contract.ts";
+import { KindResource } from "../cache/resource.ts";
 import { Client } from "../client/client.ts";
 import { sleep } from "../client/sleep.ts";
 import type { KubeObject } from "../kube_object.ts";
@@ -56,8 +57,8 @@ export class Manager {
   readonly #client: Client;
   readonly #lease: LeaderLease | undefined;
   readonly #caches: Cache<KubeObject>[] = [];
-  /** Stores of the caches of each kind: the answer to a write is in all of them. */
-  readonly #stores = new Map<string, object[]>();
+  /** Resources of the caches, by API version and kind. */
+  readonly #resources = new Map<string, KindResource<KubeObject>>();
   readonly #controllers: KindController<KubeObject>[] = [];
   #isRunning = false;
 
@@ -88,15 +89,12 @@ export class Manager {
     requireCacheOptions(apiVersion, kind, options);
     this.#requireStopped("create cache");
     const { name, metrics } = this.#options;
-    const context = {
-      client: this.#client,
-      fieldManager: name,
-      onError: this.#report,
-      onRestart: (kind: string) => metrics?.watchRestarted?.(kind),
-      stores: this.#stores.get(`${apiVersion} ${kind}`) ?? [],
-    };
-    this.#stores.set(`${apiVersion} ${kind}`, context.stores);
-    const cache = new Cache<T>(context, apiVersion, kind, options);
+    const onError = (error: unknown) => this.#report(error, `cache of ${kind}`);
+    const resource = this.#resources.get(`${apiVersion} ${kind}`) ??
+      new KindResource<KubeObject>(this.#client, apiVersion, kind, onError);
+    this.#resources.set(`${apiVersion} ${kind}`, resource);
+    const context = { fieldManager: name, onError, onRestart: () => metrics?.watchRestarted?.(kind) };
+    const cache = new Cache<T>(context, resource as unknown as KindResource<T>, options);
     this.#caches.push(cache as unknown as Cache<KubeObject>);
     metrics?.cacheSize?.(kind, () => cache.size);
     return cache;

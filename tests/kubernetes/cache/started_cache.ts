@@ -3,6 +3,7 @@
 import { type CacheOptions, keyOf, type KubeObject } from "@workqueue/kubernetes";
 import type { FakeCluster } from "@workqueue/kubernetes/testing";
 import { Cache } from "../../../packages/kubernetes/cache/cache.ts";
+import { KindResource } from "../../../packages/kubernetes/cache/resource.ts";
 import type { Change } from "../../../packages/kubernetes/cache/change.ts";
 
 export interface ConfigMap extends KubeObject {
@@ -32,12 +33,8 @@ export function startCache(
   const [told, changes, errors] = [[] as string[], [] as Change<ConfigMap>[], [] as string[]];
   const onError = (error: unknown) => void errors.push((error as Error).message);
   const apiVersion = ["ConfigMap", "Namespace"].includes(kind) ? "v1" : "example.dev/v1";
-  const cache = new Cache<ConfigMap>(
-    { client: cluster.client, fieldManager: "tests", onError },
-    apiVersion,
-    kind,
-    options,
-  );
+  const resource = new KindResource<ConfigMap>(cluster.client, apiVersion, kind, onError);
+  const cache = new Cache<ConfigMap>({ fieldManager: "tests", onError, onRestart() {} }, resource, options);
   cache.subscribe((change) => {
     told.push(`${change.type} ${keyOf(change.object)}`);
     changes.push(change);
