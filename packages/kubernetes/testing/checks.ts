@@ -78,7 +78,6 @@ export function requireObject(resource: Resource, object: Stored, before?: Store
     ...namesCauses("metadata.labels", Object.values(labels), LABEL_VALUE),
     ...namesCauses("metadata.finalizers", finalizers, QUALIFIED),
     ...ownerCauses(metadata),
-    ...resource.isCustom ? nullCauses(object) : [],
     ...before ? changeCauses(metadata, before.metadata) : [],
   ];
   if (causes.length > 0) throw invalid(resource, name, causes);
@@ -105,12 +104,6 @@ function ownerCauses({ ownerReferences = [] }: ObjectMeta): Cause[] {
   if (controllers.length < 2) return causes;
   const why = `Only one reference can have Controller set to true. Found "true" in references for`;
   return [...causes, invalidValue(field, ownerReferences, `${why} ${controllers.join(" and ")}`)];
-}
-
-function nullCauses(object: Stored): Cause[] {
-  const message = 'Invalid value: "null": must be an object';
-  return Object.keys(object).filter((field) => object[field] === null)
-    .map((field) => ({ reason: "FieldValueTypeInvalid", message, field }));
 }
 
 function changeCauses(next: ObjectMeta, before: ObjectMeta): Cause[] {

@@ -84,7 +84,7 @@ export function list(store: Store, selection: Selection): ObjectList {
     apiVersion: apiVersionOf(resource),
     metadata: {
       resourceVersion: `${version}`,
-      ...(remaining > 0 && { continue: token(version, page.at(-1)![0]) }),
+      ...(remaining > 0 && { continue: `${version} ${page.at(-1)![0]}` }),
       ...(remaining > 0 && !isSelected && { remainingItemCount: remaining }),
     },
     items: page.map(([, object]) => {
@@ -98,27 +98,13 @@ export function list(store: Store, selection: Selection): ObjectList {
 function startOf(store: Store, query: URLSearchParams): { version: number; start: string } {
   const text = query.get("continue");
   if (text) {
-    const { rv, start } = parseToken(text);
-    if (rv === -1) return { version: store.version, start };
-    if (rv >= store.compacted && rv <= store.version) return { version: rv, start };
-    throw new Failure(410, "The provided continue parameter is too old to display a consistent list result.", {
-      metadata: { continue: token(-1, start) },
-    });
+    const [, number, start = ""] = /^(\d+) (.+)$/.exec(text) ?? [];
+    if (number === undefined) throw new Failure(400, "continue key is not valid");
+    const version = Number(number);
+    if (version >= store.compacted && version <= store.version) return { version, start };
+    throw new Failure(410, "The provided continue parameter is too old to display a consistent list result.");
   }
   const version = versionOf(query);
   if (version > store.version) throw tooLarge(version, store.version);
   return { version: store.version, start: "" };
-}
-
-/** Returns the token for the next page: of the same version or, with -1, of the present. */
-function token(version: number, start: string): string {
-  return btoa(JSON.stringify({ v: "meta.k8s.io/v1", rv: version, start }));
-}
-
-function parseToken(text: string): { rv: number; start: string } {
-  try {
-    return JSON.parse(atob(text));
-  } catch {
-    throw new Failure(400, "continue key is not valid");
-  }
 }
