@@ -3,9 +3,8 @@ import { isAbsence, isConflict } from "../client/errors.ts";
 import type { RequestOptions } from "../client/client.ts";
 import { keyOf, type KubeObject, type ObjectMeta } from "../kube_object.ts";
 import { attempts } from "./change.ts";
-import type { Target } from "./own_write.ts";
 import { type KindResource, pathOf } from "./resource.ts";
-import type { Store } from "./store.ts";
+import type { Store, Target } from "./store.ts";
 
 /** Request for one object, or for its subresource. */
 export type ObjectRequest = Pick<RequestOptions, "query" | "body" | "contentType"> & {

@@ -1,7 +1,6 @@
 import { keyOf, type KubeObject, type ObjectMeta } from "../kube_object.ts";
 import type { Attempt, Change } from "./change.ts";
 import { Indexes, type IndexFunctions } from "./index.ts";
-import { OwnWrite, type Target } from "./own_write.ts";
 import { isNewer } from "./versions.ts";
 
 /** Options of {@linkcode Store}. */
@@ -13,6 +12,24 @@ export interface StoreOptions<T> {
   readonly reduce: (object: T) => T;
   readonly onChange: (change: Change<T>) => void;
   readonly onError: (error: unknown) => void;
+}
+
+/** Object that a request of this process writes. The name is unknown if the server generates it. */
+export interface Target {
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly generateName?: string | undefined;
+}
+
+/** Request of this process that is being sent. */
+export interface OwnWrite<T extends KubeObject> {
+  readonly target: Target;
+  /** Attempt that sent the request. */
+  readonly author: Attempt | undefined;
+  /** Changes that a watch has reported meanwhile. Only the answer shows which of them this request made. */
+  readonly changes: Change<T>[];
+  /** Objects that were deleted since the request began, by their uids. The answer must not bring them back. */
+  readonly deleted: Set<string | undefined>;
 }
 
 /**
@@ -144,7 +161,7 @@ export class Store<T extends KubeObject> {
 
   /** Begins a request that writes an object. Must be called before the request is sent, and followed by `end`. */
   begin(target: Target, author: Attempt | undefined): OwnWrite<T> {
-    const write = new OwnWrite<T>(target, author);
+    const write: OwnWrite<T> = { target, author, changes: [], deleted: new Set() };
     this.#writes.add(write);
     return write;
   }
@@ -230,9 +247,14 @@ export class Store<T extends KubeObject> {
   }
 
   #writeOf(object: T): OwnWrite<T> | undefined {
-    for (const write of this.#writes) if (write.author !== undefined && write.mayHaveWritten(object)) return write;
-    return undefined;
+    return [...this.#writes].find(({ target, author }) => author !== undefined && mayBe(target, object));
   }
+}
+
+/** Reports whether an object may be the one that a request writes. */
+function mayBe(target: Target, { metadata: { namespace, name = "" } }: KubeObject): boolean {
+  if ((namespace ?? "") !== (target.namespace ?? "")) return false;
+  return target.name === undefined ? name.startsWith(target.generateName ?? "") : name === target.name;
 }
 
 /**
