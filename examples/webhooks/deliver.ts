@@ -51,3 +51,10 @@ export async function deliver(
   const scope = status === 429 ? "group" : "item"; // 429 means all deliveries of the tenant
   throw new RetryAfterError(Math.min(retryAfter.delay, MAX_RETRY_AFTER), `status ${status}`, { scope });
 }
+
+/** Reports whether a posted value is a delivery. */
+export function isDelivery(value: unknown): value is Delivery {
+  const { tenant, id, url } = (value ?? {}) as Record<string, unknown>;
+  return typeof tenant === "string" && typeof id === "string" && typeof url === "string" && URL.canParse(url) &&
+    tenant !== "" && !tenant.includes("/");
+}

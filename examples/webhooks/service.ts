@@ -1,6 +1,7 @@
 /**
- * A service that delivers webhooks. Tenants take turns, and failures are retried. Deliveries that are given up, or that
- * a deploy leaves unfinished, are saved. docs/webhooks.md explains the service.
+ * A service that delivers webhooks from memory. Tenants take turns, and failures are retried. Deliveries that are given
+ * up, or that a deploy leaves unfinished, are saved. A crash loses the deliveries in memory: `durable.ts` keeps them in
+ * a file. docs/webhooks.md explains both.
  *
  * ```sh
  * npx -y deno run -A --config deno.all.json examples/webhooks/service.ts
@@ -22,7 +23,7 @@ import type { AddressInfo } from "node:net";
 import process from "node:process";
 import { json } from "node:stream/consumers";
 import { register } from "prom-client";
-import { deliver, type Delivery, keyOf } from "./deliver.ts";
+import { deliver, type Delivery, isDelivery, keyOf } from "./deliver.ts";
 
 const [configFile = new URL("service.json", import.meta.url)] = process.argv.slice(2);
 const GIVEN_UP = "given-up.jsonl";
@@ -115,10 +116,4 @@ async function drain(): Promise<void> {
   if (left.size > 0) writeFileSync(LEFT, JSON.stringify([...left.values()]));
   console.log(`drained, ${left.size} left`);
   process.exit(); // ends the process even if a handler ignores its signal
-}
-
-function isDelivery(value: unknown): value is Delivery {
-  const { tenant, id, url } = (value ?? {}) as Record<string, unknown>;
-  return typeof tenant === "string" && typeof id === "string" && typeof url === "string" && URL.canParse(url) &&
-    tenant !== "" && !tenant.includes("/");
 }

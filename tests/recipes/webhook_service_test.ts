@@ -40,14 +40,14 @@ async function startReceiver(answer: Answer) {
   };
 }
 
-/** Starts the service in a folder and waits until it listens. */
-async function startService(runtime: string, folder: string, grace = 25_000) {
+/** Starts a service in a folder and waits until it listens. */
+async function startService(runtime: string, folder: string, grace = 25_000, program = "service.ts") {
   await Deno.writeTextFile(`${folder}/service.json`, JSON.stringify(CONFIG));
   const [file, ...args] = await runtimes[runtime]!();
   const command = new Deno.Command(file!, {
-    args: [...args, `${ROOT}examples/webhooks/service.ts`, `${folder}/service.json`],
+    args: [...args, `${ROOT}examples/webhooks/${program}`, `${folder}/service.json`],
     cwd: folder,
-    env: { PORT: "0", GRACE: String(grace) },
+    env: { PORT: "0", GRACE: String(grace), LEASE: "1s" },
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",
@@ -149,6 +149,44 @@ for (const runtime of ["Deno", "Bun"].filter((name) => name in runtimes)) {
       } finally {
         cli.kill("SIGKILL");
         await cli.ended.catch(() => {});
+        await Deno.remove(folder, { recursive: true });
+      }
+    },
+  });
+
+  Deno.test({
+    name: `durable webhook service, ${runtime}: loses no delivery when it is killed or shut down`,
+    ignore: Deno.build.os === "windows",
+    fn: async () => {
+      let isHanging = true;
+      await using receiver = await startReceiver((_path, response) => {
+        if (!isHanging) response.writeHead(204).end();
+      });
+      const { requests, url } = receiver;
+      const folder = await Deno.makeTempDir({ prefix: "webhooks_" });
+      const start = () => startService(runtime, folder, 300, "durable.ts");
+      const services = [await start()];
+      try {
+        for (let i = 0; i < 20; i++) assertEquals(await services[0]!.post(`tenant-${i}`, "1", `${url}/${i}`), 202);
+        await until(() => requests.length === 4, "four deliveries hang");
+        services[0]!.cli.kill("SIGKILL");
+        await services[0]!.cli.ended.catch(() => {});
+
+        services.push(await start());
+        await until(() => requests.length > 4, "others hang after the restart");
+        services[1]!.cli.kill("SIGTERM");
+        const { code, stdout, stderr } = await services[1]!.cli.ended;
+        assertEquals([code, stdout.endsWith("drained\n")], [0, true], stderr);
+
+        isHanging = false;
+        services.push(await start());
+        const delivered = async () => (await fetch(`${services[2]!.base}/metrics`)).text();
+        await until(async () => /workqueue_depth\{[^}]*\} 0\n/.test(await delivered()), "no delivery is left");
+        await until(() => new Set(requests.map(({ path }) => path)).size === 20, "every delivery has arrived");
+        services[2]!.cli.kill("SIGTERM");
+        assertEquals((await services[2]!.cli.ended).code, 0);
+      } finally {
+        for (const { cli } of services) cli.kill("SIGKILL");
         await Deno.remove(folder, { recursive: true });
       }
     },
