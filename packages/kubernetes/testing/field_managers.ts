@@ -3,6 +3,7 @@
 import { appliedPaths, compare, decoded, encoded, fieldsOf, merged, minus, union, without } from "./field_sets.ts";
 import { type Fields, type Stored, timestamp } from "./objects.ts";
 import { Failure } from "./status.ts";
+import { cleaned } from "./views.ts";
 
 /** Client that writes to an object. */
 export interface Writer {
@@ -17,41 +18,39 @@ interface Entry extends Writer {
   readonly fields: Set<string>;
 }
 
-/** Returns the managed fields of an object that a writer changed from a state, or created. */
-export function fieldsAfterUpdate(
-  before: Stored | undefined,
-  after: Stored,
-  writer: Writer,
-): unknown {
+/**
+ * Returns an object that a writer changed from a state, or created, with its managed fields.
+ *
+ * @param applied Paths that the writer applied. By default, the writer has updated what has changed.
+ */
+export function withManagers(before: Stored | undefined, after: Stored, writer: Writer, applied?: Set<string>): Stored {
   const entries = entriesOf(after.metadata.managedFields ?? before?.metadata.managedFields);
   // A server doesn't begin to manage the fields of an existing object.
-  if (before && entries.length === 0) return undefined;
+  if (before && !applied && entries.length === 0) return after;
   const { changed, gone } = compare(managedPart(before), managedPart(after));
-  const kept = minus(ownOf(entries, writer)?.fields ?? [], gone);
-  return listed(entries, { ...writer, fields: union(kept, changed) }, union(changed, gone));
+  const fields = applied ?? union(minus(ownOf(entries, writer)?.fields ?? [], gone), changed);
+  const managedFields = listed(entries, { ...writer, fields }, union(changed, gone));
+  return { ...after, metadata: cleaned({ ...after.metadata, managedFields }) };
 }
 
 /**
- * Returns an object with a configuration applied. Fields that the writer applied before and no longer applies are
- * removed, unless others manage them too.
+ * Returns an object with a configuration applied, and the paths of the configuration. Fields that the writer applied
+ * before and no longer applies are removed, unless others manage them too.
  */
 export function withApplied(
   before: Stored | undefined,
   config: Fields,
   writer: Writer,
   force: boolean,
-): Stored {
-  const entries = before ? entriesOf(before.metadata.managedFields) : [];
+): { after: Stored; applied: Set<string> } {
+  const entries = entriesOf(before?.metadata.managedFields);
   const own = ownOf(entries, writer);
-  const fields = appliedPaths(managedPart(config as Stored));
+  const applied = appliedPaths(managedPart(config as Stored));
   const others = entries.filter((entry) => entry !== own);
-  const kept = union(fields, ...others.map((entry) => entry.fields));
-  const dropped = minus(own?.fields ?? [], kept);
-  const after = without(merged(before ?? {}, config), dropped) as Stored;
-  const { changed, gone } = compare(managedPart(before), managedPart(after));
-  if (!force) requireNoConflicts(others, changed);
-  const managedFields = listed(entries, { ...writer, fields }, union(changed, gone));
-  return { ...after, metadata: { ...after.metadata, managedFields } };
+  const kept = union(applied, ...others.map((entry) => entry.fields));
+  const after = without(merged(before ?? {}, config), minus(own?.fields ?? [], kept)) as Stored;
+  if (!force) requireNoConflicts(others, compare(managedPart(before), managedPart(after)).changed);
+  return { after, applied };
 }
 
 /** Returns the fields that have managers. */

@@ -52,9 +52,7 @@ export function written({ subresource, resource }: Target, before: Stored, wante
   const { status, ...rest } = before;
   const { namespace, uid, creationTimestamp, generation, resourceVersion, ...old } = before.metadata;
   if (subresource === "status") {
-    const managedFields = wanted.metadata.managedFields ?? old.managedFields;
-    const metadata = cleaned({ ...before.metadata, managedFields });
-    return { ...rest, metadata, ...("status" in wanted && { status: wanted["status"] }) } as Stored;
+    return { ...rest, ...("status" in wanted && { status: wanted["status"] }) } as Stored;
   }
   const metadata = cleaned({
     ...{ namespace, uid, ...cleaned(wanted.metadata), creationTimestamp, generation, resourceVersion },

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { requireBody, requireObject, requirePreconditions, type Target } from "./checks.ts";
-import { fieldsAfterUpdate, withApplied, type Writer } from "./field_managers.ts";
+import { withApplied, withManagers, type Writer } from "./field_managers.ts";
 import { type Fields, type Stored, timestamp, valueAt, withValueAt } from "./objects.ts";
 import { apiVersionOf, CLEANUP, identityOf, inVersion, placeOf } from "./resources.ts";
 import { conflict, Failure, failureOf, forbidden, invalid, invalidValue, notFound } from "./status.ts";
@@ -32,7 +32,7 @@ export class Writes {
     return shown(target, this.#find(target));
   }
 
-  create(target: Target, body: Fields, operation: Writer["operation"] = "Update"): Stored {
+  create(target: Target, body: Fields, applied?: Set<string>): Stored {
     const { resource, namespace } = target;
     const { generateName, resourceVersion, ...metadata } = requireBody(target, body);
     const name = metadata.name || (generateName ? generateName + randomLetters() : "");
@@ -53,7 +53,10 @@ export class Writes {
     if (this.#store.get(place)) {
       throw failureOf(409, resource, name, `${resource.plural} "${name}" already exists`, { reason: "AlreadyExists" });
     }
-    return this.#store.put(place, managed(target, undefined, object, operation));
+    return this.#store.put(
+      place,
+      withManagers(undefined, object, writerOf(target, applied ? "Apply" : "Update"), applied),
+    );
   }
 
   /** Replaces an object, as PUT does. */
@@ -89,9 +92,8 @@ export class Writes {
     const part = subresource === undefined
       ? withoutStatus(resource, config)
       : { metadata: cleaned({ resourceVersion }), status: config["status"] };
-    const writer: Writer = { ...writerOf(target), operation: "Apply" };
-    const wanted = withApplied(before, part, writer, isForced);
-    return before ? this.#replace(target, before, wanted, "Apply") : this.create(target, wanted, "Apply");
+    const { after, applied } = withApplied(before, part, writerOf(target, "Apply"), isForced);
+    return before ? this.#replace(target, before, after, applied) : this.create(target, after, applied);
   }
 
   /** Deletes an object, or marks it as deleted while it has finalizers. Returns it if it is left. */
@@ -140,12 +142,13 @@ export class Writes {
     throw forbidden(resource, name, `unable to create new content: ${why}`, [cause]);
   }
 
-  #replace(target: Target, before: Stored, wanted: Stored, operation: Writer["operation"] = "Update"): Stored {
+  #replace(target: Target, before: Stored, wanted: Stored, applied?: Set<string>): Stored {
     const { resourceVersion } = wanted.metadata;
     requirePreconditions(target, before, { resourceVersion });
     const next = withGeneration(target.resource, before, written(target, before, wanted));
     requireObject(target.resource, next, before);
-    return shown(target, this.#commit(target, before, managed(target, before, next, operation)));
+    const managed = withManagers(before, next, writerOf(target, applied ? "Apply" : "Update"), applied);
+    return shown(target, this.#commit(target, before, managed));
   }
 
   /** Stores an object unless nothing changes. An object that was deleted is removed when nothing holds it. */
@@ -155,15 +158,8 @@ export class Writes {
   }
 }
 
-function writerOf({ resource, manager, subresource }: Target): Omit<Writer, "operation"> {
-  return { manager, apiVersion: apiVersionOf(resource), subresource };
-}
-
-/** Returns an object with the managed fields after an update. An apply has already set them. */
-function managed(target: Target, before: Stored | undefined, next: Stored, operation: Writer["operation"]): Stored {
-  if (operation === "Apply") return next;
-  const managedFields = fieldsAfterUpdate(before, next, { ...writerOf(target), operation });
-  return { ...next, metadata: cleaned({ ...next.metadata, managedFields }) };
+function writerOf({ resource, manager, subresource }: Target, operation: Writer["operation"]): Writer {
+  return { manager, operation, apiVersion: apiVersionOf(resource), subresource };
 }
 
 function randomLetters(): string {
