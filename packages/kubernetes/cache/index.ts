@@ -3,36 +3,35 @@ import type { KubeObject } from "../kube_object.ts";
 /** Functions that return the values under which an object is found, by the names of their indexes. */
 export type IndexFunctions<T> = Readonly<Record<string, (object: T) => readonly string[]>>;
 
-/** Keys of objects by values that functions of the user return. */
+/** Objects by values that functions of the user return. */
 export class Indexes<T extends KubeObject> {
   readonly #functions: IndexFunctions<T>;
-  readonly #keys: ReadonlyMap<string, Map<string, Set<string>>>;
+  /** Objects by their keys, by values, by the names of indexes. */
+  readonly #objects: ReadonlyMap<string, Map<string, Map<string, T>>>;
   readonly #onError: (error: unknown) => void;
 
   constructor(functions: IndexFunctions<T>, onError: (error: unknown) => void) {
     this.#functions = functions;
-    this.#keys = new Map(Object.keys(functions).map((name) => [name, new Map()]));
+    this.#objects = new Map(Object.keys(functions).map((name) => [name, new Map()]));
     this.#onError = onError;
   }
 
-  /** Returns the keys of the objects that have a value; `undefined` if there is no such index. */
-  keysOf(name: string, value: string): Iterable<string> | undefined {
-    const keys = this.#keys.get(name);
-    return keys && (keys.get(value) ?? []);
+  /** Returns the objects that have a value; `undefined` if there is no such index. */
+  find(name: string, value: string): T[] | undefined {
+    const objects = this.#objects.get(name);
+    return objects && [...objects.get(value)?.values() ?? []];
   }
 
   /** Notes that an object has replaced another one. Either may be absent. */
   change(key: string, before: T | undefined, after: T | undefined): void {
-    for (const [name, keys] of this.#keys) {
+    for (const [name, objects] of this.#objects) {
       for (const value of this.#valuesOf(name, before)) {
-        const others = keys.get(value);
-        others?.delete(key);
-        if (others?.size === 0) keys.delete(value);
+        objects.get(value)?.delete(key);
+        if (objects.get(value)?.size === 0) objects.delete(value);
       }
       for (const value of this.#valuesOf(name, after)) {
-        const others = keys.get(value);
-        if (others === undefined) keys.set(value, new Set([key]));
-        else others.add(key);
+        if (!objects.has(value)) objects.set(value, new Map());
+        objects.get(value)!.set(key, after!);
       }
     }
   }

@@ -95,8 +95,7 @@ export class Store<T extends KubeObject> {
 
   /** Returns the objects under a value of an index; `undefined` if there is no such index. */
   byIndex(index: string, value: string): T[] | undefined {
-    const keys = this.#indexes.keysOf(index, value);
-    return keys && Array.from(keys, (key) => this.#objects.get(key)!);
+    return this.#indexes.find(index, value);
   }
 
   /** Takes over an event of a watch. */
