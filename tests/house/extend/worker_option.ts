@@ -24,7 +24,6 @@ export const workerOption: Recipe = {
         `  leastDelay: {
     serves: "pool",
     inForce: "now",
-    onReload: "Applies from the next failure on. Existing delays stay.",
     kind: "duration",
     min: 1,
     max: MAX_TIMEOUT as number,
@@ -32,6 +31,15 @@ export const workerOption: Recipe = {
     description: "Minimum delay of a retry. The limiter alone sets the delay if omitted.",
   },
 `,
+      )],
+    },
+    {
+      path: "docs/generate/config_reference.ts",
+      round: "lists",
+      says: "docs/generate/config_reference.ts",
+      edits: [insertAfter(
+        '  maxRetries: "Applies from the next failure on. Given-up items stay given up.",\n',
+        '  leastDelay: "Applies from the next failure on. Existing delays stay.",\n',
       )],
     },
     {
