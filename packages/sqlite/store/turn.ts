@@ -330,7 +330,7 @@ class Turn {
       item.token = tx.tick();
       item.owner = id;
       item.held_priority = priority;
-      item.held_place = tx.state.isRanked || tx.state.discipline !== undefined ? place : null;
+      item.held_place = tx.state.discipline === undefined ? null : place;
       item.priority = item.is_retry = 0;
       const failure = failures.find(key);
       const since = place < 0 ? place + 2 ** 53 : place;
