@@ -125,6 +125,14 @@ export interface RemoteQueueOptions<T = string> {
    */
   addWhileDelayed?: "keep" | "replace" | "fold" | undefined;
   /**
+   * Whether retries go before all other ready items, in a queue that is first in, first out. By default, a retry that
+   * is due goes behind every ready item. The option of the process in which the attempt failed applies. In-memory
+   * queues have the same option. A queue with a discipline has `retryPriority` instead.
+   *
+   * @default {false}
+   */
+  retriesFirst?: boolean | undefined;
+  /**
    * Priority of retries, for a discipline that uses priorities. A priority that a handler or `addRateLimited` asks for
    * takes precedence. The option of the process in which the attempt failed applies. In-memory queues have the same
    * option.

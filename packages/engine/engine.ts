@@ -20,6 +20,8 @@ export interface EngineSettings {
   readonly replaces: boolean;
   /** Whether adding a key that failed and is delayed does not end its delay (`addWhileDelayed: "fold"`). */
   readonly folds: boolean;
+  /** Whether retries of this process go before other ready keys. False by default. */
+  readonly retriesFirst?: boolean | undefined;
   /** Whether items are stored as JSON in addition to their keys, as in a queue with `keyOf`. */
   readonly hasItems: boolean;
   /** Milliseconds for which the outcomes of waits are kept. One minute by default. */
@@ -278,6 +280,9 @@ export interface StoredFailures {
   readonly earlyForMs: number | undefined;
 }
 
+/** Kind of a retry: 0 for none, 1 for a retry, and 2 for a retry that goes before other ready keys. */
+export type RetryKind = 0 | 1 | 2;
+
 /** Key that is ready, blocked or delayed, with everything that a store keeps of it except the place of its group. */
 export interface StoredKey extends ListedKey {
   /** Traceparent of the newest add, if it had one. */
@@ -291,14 +296,14 @@ export interface StoredKey extends ListedKey {
   readonly readyAtMs: number | undefined;
   /** Priority of a ready key. */
   readonly priority: number;
-  /** Whether a ready key is a retry without budget. */
-  readonly isRetry: boolean;
+  /** Kind of a ready key that is a retry without budget; 0 for any other. */
+  readonly retry: RetryKind;
   /** Time when the key is due, in milliseconds since 1970. Missing if it is not delayed. */
   readonly dueAtMs: number | undefined;
   /** Priority from the time when the key is due. */
   readonly duePriority: number;
-  /** Whether the key is a retry when it is due. */
-  readonly dueIsRetry: boolean;
+  /** Kind of retry that the key is when it is due. */
+  readonly dueRetry: RetryKind;
   /** Whether adds are folded into the retry. */
   readonly isFolding: boolean;
   /** Failures, if there are any. */

@@ -7,7 +7,6 @@ const REASONS: Readonly<Record<string, string>> = {
   clock: "time is the server's. Leave it out",
   maxSleep: "the server says when items are due. Leave it out",
   onDrop: "a shutdown drops no items, they stay for other processes. Leave it out",
-  retriesFirst: "use a 'priority' discipline and 'retryPriority'",
   priorityLevels: "the depth is not measured by priority. Leave it out",
 };
 

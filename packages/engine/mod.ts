@@ -45,6 +45,7 @@ export {
   OWN_OPTIONS,
   requireInterval,
   resultsOf,
+  retriesFirstOf,
   type RulesOf,
 } from "./options.ts";
 export { measureRemoteQueue, type RemoteQueueMetricsOptions } from "./queue_metrics.ts";

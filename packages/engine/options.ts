@@ -2,17 +2,20 @@
 
 import type { RetryBudgetOptions } from "@workqueue/core";
 import {
+  A_BOOLEAN,
   A_FUNCTION,
   A_METRICS_PROVIDER,
   A_POSITIVE_INTEGER,
   A_RETENTION,
   A_RETRY_BUDGET,
+  argumentError,
   hasMethods,
   invalidArgument,
   requireDuration,
   requireOptions,
 } from "@workqueue/core/internal";
 import type { RemoteQueueOptions } from "./contract.ts";
+import type { DisciplinePlan } from "./discipline_plan.ts";
 import type { EngineSettings } from "./engine.ts";
 
 /**
@@ -47,6 +50,7 @@ export const COMMON_OPTIONS: RulesOf<Exclude<keyof RemoteQueueOptions, DocumentO
   maxStalls: A_POSITIVE_INTEGER,
   callTimeout: AN_INTERVAL,
   results: AN_INTERVAL,
+  retriesFirst: A_BOOLEAN,
   retryPriority: [Number.isFinite, "must be a finite number"],
   metrics: A_METRICS_PROVIDER,
   onQueueError: A_FUNCTION,
@@ -106,6 +110,20 @@ export function resultsOf(
   requireOptions(`${action} with 'results'`, results, ["keepFor"]);
   const keepOutcomesFor = requireInterval(action, "results.keepFor", results.keepFor);
   return { storesResults: true, keepOutcomesFor };
+}
+
+/**
+ * Returns the option `retriesFirst`.
+ *
+ * @throws {TypeError} If the option is set for a queue with a discipline.
+ */
+export function retriesFirstOf(
+  action: string,
+  { retriesFirst = false }: Pick<RemoteQueueOptions, "retriesFirst">,
+  discipline: DisciplinePlan | undefined,
+): boolean {
+  if (!retriesFirst || discipline === undefined) return retriesFirst;
+  throw argumentError(action, "'retriesFirst' is for a queue that is first in, first out", TypeError);
 }
 
 /** Returns a copy of the options of a retry budget, which may be an object of `createRetryBudget`. */

@@ -15,6 +15,7 @@ import {
   planLimiter,
   resultsOf,
   retentionOf,
+  retriesFirstOf,
 } from "@workqueue/engine";
 import { connect } from "./connection/connect.ts";
 import type { Connection } from "./connection/connection.ts";
@@ -93,6 +94,7 @@ export function openQueue<T, R = unknown>(
     leaseDuration,
     maxStalls,
     ...entryOf(ADDS_WHILE_DELAYED, PRODUCT, "addWhileDelayed", addWhileDelayed),
+    retriesFirst: retriesFirstOf(ACTION, options, discipline),
     hasItems: keyOf !== undefined,
     limiter,
     discipline,

@@ -157,11 +157,11 @@ export class RedisEngine implements Engine {
     minDelay: number,
     priority = 0,
   ): Promise<number | undefined> {
-    const { replaces, folds, hasItems } = this.settings;
+    const { replaces, folds, retriesFirst = false, hasItems } = this.settings;
     const { key, trace } = entry;
     const payload = hasItems ? entry.payload : undefined;
     const { rules } = this.limiter;
-    const how = { isNewest, replaces, folds, rules, given, minDelayMs: minDelay, priority, trace };
+    const how = { isNewest, replaces, folds, retriesFirst, rules, given, minDelayMs: minDelay, priority, trace };
     return this.#run("addRateLimited", { key, payload, ...how });
   }
 
@@ -244,7 +244,8 @@ export class RedisEngine implements Engine {
   turn(
     { process, owner, known, wanted, isBusyElsewhere = false, tellsAdds = false, throttle, finishes }: TurnRequest,
   ): Promise<TurnReply> {
-    const { leaseDuration, replaces, folds, hasItems, maxStalls, keepOutcomesFor } = this.settings;
+    const { leaseDuration, replaces, folds, retriesFirst = false, hasItems, maxStalls, keepOutcomesFor } =
+      this.settings;
     const [bucketId, rate, burst] = throttle === undefined ? [] : planBucket(throttle);
     const rules = finishes.find(({ rules }) => rules !== undefined)?.rules ?? this.limiter.rules;
     return this.#run("turn", {
@@ -253,6 +254,7 @@ export class RedisEngine implements Engine {
       leaseMs: leaseDuration,
       replaces,
       folds,
+      retriesFirst,
       hasItems,
       maxStalls,
       known,

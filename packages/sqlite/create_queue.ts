@@ -15,6 +15,7 @@ import {
   type RemoteAddAllOptions,
   resultsOf,
   retentionOf,
+  retriesFirstOf,
 } from "@workqueue/engine";
 import type { SqliteQueue, SqliteQueueOptions } from "./contract.ts";
 import { realPathOf } from "./database/place.ts";
@@ -83,6 +84,7 @@ export function openQueue<T, R = unknown>(
     leaseDuration,
     maxStalls,
     ...entryOf(ADDS_WHILE_DELAYED, PRODUCT, "addWhileDelayed", addWhileDelayed),
+    retriesFirst: retriesFirstOf(ACTION, options, discipline),
     hasItems: keyOf !== undefined,
     durability,
     callTimeout,

@@ -16,6 +16,7 @@ import type {
   RankedEntry,
   Renewal,
   Retention,
+  RetryKind,
   StoredKey,
   StoredPage,
   TurnReply,
@@ -35,7 +36,7 @@ import { restoreGivenUp, restoreKeys, storedKeys } from "./store/copies.ts";
 import { countKeys } from "./store/counts.ts";
 import { putBack } from "./store/hand_backs.ts";
 import type { GivenUpRow } from "./store/given_up_keys.ts";
-import { endDelay, isGone } from "./store/item.ts";
+import { endDelay, FIRST, isGone } from "./store/item.ts";
 import { hear } from "./store/leases.ts";
 import { OF_OWNER } from "./store/owners.ts";
 import type { Queue } from "./store/queue.ts";
@@ -80,6 +81,8 @@ export class SqliteEngine implements Engine {
   readonly #durability: Durability;
   readonly #callTimeout: number;
   readonly #rules: AddSettings;
+  /** Kind of the retries of this process. */
+  readonly #retry: RetryKind;
   readonly #discipline: DisciplinePlan | undefined;
   /** Limits on given-up keys, and retry budget, to put in force with the next call. */
   #retention: Retention | undefined;
@@ -98,6 +101,7 @@ export class SqliteEngine implements Engine {
     this.#retention = settings.retention;
     this.#budget = settings.retryBudget;
     this.#rules = { replaces: settings.replaces, folds: settings.folds, hasItems: settings.hasItems };
+    this.#retry = settings.retriesFirst ? FIRST : 1;
   }
 
   get address(): string {
@@ -152,7 +156,7 @@ export class SqliteEngine implements Engine {
       if (isNewest || item.payload === null) keepPayload(queue, entry, this.#rules);
       if (priority !== 0) queue.tx.state.isRanked = true;
       queue.keptKeys.revive(item);
-      addAfter(queue, item, Math.max(toMicroseconds(result.delay), least), this.#rules, priority, true);
+      addAfter(queue, item, Math.max(toMicroseconds(result.delay), least), this.#rules, priority, this.#retry);
       queue.notify();
       return undefined;
     });
@@ -215,6 +219,7 @@ export class SqliteEngine implements Engine {
       ...this.#rules,
       lease: leaseDuration * 1000,
       maxStalls,
+      retry: this.#retry,
       rules: this.limiter.rules,
       measuresTimes: this.measuresTimes,
       keepOutcomesFor: keepOutcomesFor && keepOutcomesFor * 1000,

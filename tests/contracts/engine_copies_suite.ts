@@ -133,15 +133,31 @@ export function engineCopiesSuite(engineTest: EngineTest): void {
   });
 
   engineTest("copies: a retry without budget stays a retry without budget", async (bench) => {
-    const settings = { retryBudget: { ratio: 0, minRate: 0 } } as object;
-    const engine = bench.open(settings);
-    await addRateLimited(engine, { key: "a", payload: "" });
-    bench.jump(1000);
-    assertEquals((await engine.counts()).blocked, 1);
-    const other = bench.open({ name: `${engine.settings.name} copy`, ...settings });
-    await other.counts();
+    for (const retriesFirst of [false, true]) {
+      const settings = { retryBudget: { ratio: 0, minRate: 0 }, retriesFirst } as object;
+      const engine = bench.open({ name: `${bench.engine.settings.name} ${retriesFirst}`, ...settings });
+      await addRateLimited(engine, { key: "a", payload: "" });
+      bench.jump(1000);
+      assertEquals((await engine.counts()).blocked, 1);
+      const other = bench.open({ name: `${engine.settings.name} copy`, ...settings });
+      await other.counts();
+      await other.restore(await storedIn(engine));
+      const { blocked, failing } = await other.counts();
+      assertEquals([blocked, failing], [1, 1]);
+      assertEquals(byKey(await storedIn(other)), byKey(await storedIn(engine)));
+    }
+  });
+
+  engineTest("copies: retries that go first still do", async (bench) => {
+    const engine = bench.open({ retriesFirst: true });
+    for (const key of ["due", "later"]) {
+      await addRateLimited(engine, { key, payload: "" }, { minDelay: key === "due" ? 0 : 1000 });
+    }
+    bench.jump(100);
+    await engine.add([{ key: "x", payload: "" }]);
+    const other = bench.open({ name: `${engine.settings.name} copy` });
     await other.restore(await storedIn(engine));
-    const { blocked, failing } = await other.counts();
-    assertEquals([blocked, failing], [1, 1]);
+    bench.jump(1000);
+    assertEquals(keysOf(await bench.take("o", 3, 0, other)).at(-1), "x");
   });
 }

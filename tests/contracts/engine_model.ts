@@ -94,6 +94,7 @@ interface Variant {
   readonly limiter: LimiterConfig;
   readonly discipline?: DisciplineConfig;
   readonly retryBudget?: RetryBudgetOptions;
+  readonly retriesFirst?: boolean;
 }
 
 // Differences of head starts and intervals of rates are far from multiples of `UNIT`, because the time of an engine
@@ -146,6 +147,10 @@ const BUDGETS: readonly Variant[] = ([
   [DISCIPLINES[1]!, { ratio: 0.3, minRate: 1000 / 87.95 }],
   [DISCIPLINES[4]!, { ratio: 0.5, minRate: 1000 / 87.95 }],
 ] as const).map(([variant, retryBudget]) => ({ ...variant, limiter: STEPS, retryBudget }));
+
+/** Variants whose retries go first. */
+const RETRIES_FIRST: readonly Variant[] = [VARIANTS[0]!, VARIANTS[2]!, VARIANTS[5]!, BUDGETS[1]!, BUDGETS[2]!]
+  .map((variant) => ({ ...variant, retriesFirst: true }));
 
 /** Returns an operation for a queue without priorities. */
 function withoutPriority(operation: Operation): Operation {
@@ -210,6 +215,11 @@ export function engineModel(twinTest: TwinTest): void {
     const { operations, differences } = await compare(store, VARIANTS);
     assert(operations >= RUNS * 40, `${operations} operations`);
     assertEquals([...differences].toSorted(), ["brought-forward-to-a-tie", "holder-overwrites", "one-payload"]);
+  });
+
+  twinTest("rule 12: an engine puts retries first as the queue in memory does", async (store) => {
+    const { operations } = await compare(store, RETRIES_FIRST);
+    assert(operations >= RUNS * 33, `${operations} operations`);
   });
 
   twinTest("rule 18: an engine blocks retries as the queue in memory does", async (store) => {

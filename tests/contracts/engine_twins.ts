@@ -97,7 +97,7 @@ export type NamedDifference =
   | "brought-forward-to-a-tie";
 
 /** Settings of an engine beside an in-memory queue. */
-export interface TwinSettings extends Pick<EngineSettings, "replaces" | "folds" | "hasItems"> {
+export interface TwinSettings extends Pick<EngineSettings, "replaces" | "folds" | "retriesFirst" | "hasItems"> {
   readonly limiter: EngineLimiter;
   readonly discipline: DisciplinePlan | undefined;
   readonly retryBudget: RetryBudgetOptions | undefined;
@@ -115,6 +115,7 @@ export interface TwinsOptions {
   readonly keys: readonly string[];
   readonly discipline?: DisciplineConfig | undefined;
   readonly retryBudget?: RetryBudgetOptions | undefined;
+  readonly retriesFirst?: boolean | undefined;
 }
 
 interface Processing {
@@ -152,13 +153,14 @@ export class Twins {
 
   /** `open` opens the engine. */
   constructor(open: OpenEngine, options: TwinsOptions) {
-    const { name, limiter, addWhileDelayed, hasItems, discipline, retryBudget } = options;
+    const { name, limiter, addWhileDelayed, hasItems, discipline, retryBudget, retriesFirst } = options;
     const description = limiters.describe(limiter);
     this.#options = options;
     this.#memory = createRateLimitingQueue(limiters.build(limiter, { clock: this.#clock }), {
       clock: this.#clock,
       maxSleep: 1e9,
       addWhileDelayed,
+      retriesFirst,
       retryBudget: retryBudget && createRetryBudget(retryBudget),
       ...hasItems && { keyOf },
       ...discipline && { discipline: disciplines.build<Item | string>(discipline, { clock: this.#clock }) },
@@ -166,6 +168,7 @@ export class Twins {
     this.#engine = open(name, () => START + this.#clock.time * 1000 + (this.#ahead += 4), {
       replaces: addWhileDelayed !== "keep",
       folds: addWhileDelayed === "fold",
+      retriesFirst,
       hasItems,
       limiter: planLimiter("test", description),
       discipline: discipline && planDiscipline("test", disciplines.describe(discipline)),

@@ -1,4 +1,4 @@
-/** Contract suite for `retryPriority` of queues that processes share: rule 12. */
+/** Contract suite for `retriesFirst` and `retryPriority` of queues that processes share: rule 12. */
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { runWorkers } from "@workqueue/core";
@@ -58,8 +58,34 @@ export function retryPrioritySuite(test: RemoteTest, partitions?: number): void 
     assertEquals([...priorities, retried.priority, asked.priority], [50, 50, 60, 50, 3]);
   });
 
-  test("retryPriority must be a finite number", async (place) => {
+  test("retriesFirst and retryPriority are checked", async (place) => {
     assertThrows(() => open(place, { retryPriority: NaN }), RangeError, "'retryPriority' must be a finite number");
-    await Promise.resolve();
+    assertThrows(() => open(place, { retriesFirst: 1 }), RangeError, "'retriesFirst' must be true or false");
+    assertThrows(
+      () => open(place, { retriesFirst: true }),
+      TypeError,
+      "'retriesFirst' is for a queue that is first in",
+    );
+    await open(place, { retriesFirst: false }).shutDownWithDrain();
+  });
+
+  if (partitions !== undefined) return; // each partition has an order of its own
+
+  test("rule 12: retriesFirst puts the retries of a pool before the other items", async (place) => {
+    await using queue = open(place, { discipline: undefined, retriesFirst: true });
+    const handled: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const pool = runWorkers(queue, async (item, { attempt }) => {
+      handled.push(item);
+      if (item === "fails" && attempt === 1) throw new Error("no");
+      if (item !== "blocks") return;
+      while ((await queue.counts()).delayed > 0);
+      await gate.promise;
+    }, { concurrency: 1, onError() {} });
+    for (const item of ["fails", "blocks", "x"]) await queue.add(item);
+    gate.resolve();
+    await queue.whenIdle();
+    assertEquals(handled, ["fails", "blocks", "fails", "x"]);
+    await pool.stop();
   });
 }

@@ -33,8 +33,11 @@ export abstract class TimedQueues {
   protected abstract turn(): Promise<unknown>;
 
   /** Returns the settings of an engine that are the same for each engine. */
-  protected settingsOf({ discipline, retryBudget, keepGivenUp, addWhileDelayed = "keep", keyOf }: RemoteQueueOptions) {
+  protected settingsOf(
+    { discipline, retryBudget, keepGivenUp, addWhileDelayed = "keep", retriesFirst, keyOf }: RemoteQueueOptions,
+  ) {
     return {
+      retriesFirst,
       replaces: addWhileDelayed !== "keep",
       folds: addWhileDelayed === "fold",
       hasItems: keyOf !== undefined,

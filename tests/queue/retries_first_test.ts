@@ -1,4 +1,4 @@
-/** Places of retries among the ready items: `retriesFirst` and `retryPriority`. */
+/** Places of retries among the ready items: `retriesFirst` and `retryPriority`. The suite is in `tests/contracts/`. */
 
 import { assertEquals, assertThrows } from "@std/assert";
 import {
@@ -9,49 +9,13 @@ import {
   RetryAfterError,
 } from "@workqueue/core";
 import { HandClock } from "../helpers.ts";
-import { flush, take, takeAll } from "../queue_helpers.ts";
+import { flush } from "../queue_helpers.ts";
 import { test } from "../workers/engines.ts";
 
 const limiter = () => createExponentialLimiter<never>({ baseDelay: 10, maxDelay: 10 });
 const strict = () => createPriorityDiscipline({ maxHeadStart: Infinity });
 
-Deno.test("rule 12: retriesFirst: retries go before all ready items, and keep their order", async () => {
-  const clock = new HandClock();
-  const queue = createRateLimitingQueue<string>(limiter(), { clock, retriesFirst: true });
-  for (const item of ["a", "b"]) queue.addRateLimited(item);
-  for (const item of ["x", "y"]) queue.add(item);
-  queue.addAfter("later", 10);
-  await clock.advance(10);
-  assertEquals(queue.snapshot().readyItems.map(({ item }) => item), ["a", "b", "x", "y", "later"]);
-  assertEquals(queue.cancel("b"), "ready");
-  assertEquals(takeAll(queue), ["a", "x", "y", "later"]);
-});
-
-Deno.test("retriesFirst: an item that is done and added again is not a retry", async () => {
-  const clock = new HandClock();
-  const queue = createRateLimitingQueue<string>(limiter(), { clock, retriesFirst: true });
-  queue.addRateLimited("a");
-  await clock.advance(10);
-  const lease = take(queue);
-  queue.add("x");
-  queue.add("a");
-  lease[Symbol.dispose]();
-  assertEquals(takeAll(queue), ["x", "a"]);
-});
-
-Deno.test("retriesFirst: a retry with budget goes first as well", async () => {
-  const clock = new HandClock();
-  const retryBudget = createRetryBudget({ ratio: 1, minRate: 0 });
-  const queue = createRateLimitingQueue<string>(limiter(), { clock, retriesFirst: true, retryBudget });
-  queue.addRateLimited("a");
-  for (const item of ["x", "y"]) queue.add(item);
-  await clock.advance(10);
-  assertEquals(queue.snapshot().blocked, 1);
-  take(queue)[Symbol.dispose](); // a first attempt makes budget
-  assertEquals(takeAll(queue), ["a", "y"]);
-});
-
-test("rule 12: retriesFirst: items that are handed back go behind the others, also with a budget", async (engine) => {
+test("rule 12: retriesFirst: items whose attempts are aborted go behind the others, also with a budget", async (engine) => {
   for (const retryBudget of [undefined, createRetryBudget({ ratio: 1, minRate: 0 })]) {
     const queue = createRateLimitingQueue<string>(limiter(), {
       clock: new HandClock(),

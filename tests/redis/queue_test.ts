@@ -896,7 +896,6 @@ Deno.test("queue: options of queues in memory are refused on Redis with the reas
     maxSleep: "1s",
     onDrop() {},
     priorityLevels: { high: 5 },
-    retriesFirst: true,
   };
   for (const [option, value] of Object.entries(options)) {
     const given = { [option]: value } as object;

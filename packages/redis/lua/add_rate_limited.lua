@@ -9,6 +9,7 @@ if payload then
 end
 --#include revive_delayed
 if isNewest then q.keepTrace(key, trace) end
-q.addAfter(key, math.max(math.floor(delay * 1000 + 0.5), minDelayUs), replaces, folds, priority, true)
+q.addAfter(key, math.max(math.floor(delay * 1000 + 0.5), minDelayUs), replaces, folds, priority,
+  retriesFirst and q.beFirst() or RETRY)
 q.wakeForReady()
 return q.reply(false)

@@ -8,7 +8,7 @@ if flag then
   if flag == '+' then
     redis.call('HSET', q.holders, key, '-' .. string.sub(holder, 2))
     if q.ranked then q.priorityStore().take(q.priorities, key) end
-    if q.budget then redis.call('HDEL', q.retries, key) end
+    q.takeRetry(q.retries, key)
   end
   if not q.hasCancels then
     q.useMore()
@@ -30,13 +30,13 @@ elseif q.budget and q.retryBudget().takeOut(key) then
 end
 if state and not flag then
   if q.ranked then q.priorityStore().take(q.priorities, key) end
-  if q.budget then redis.call('HDEL', q.retries, key) end
+  q.takeRetry(q.retries, key)
 end
 if redis.call('ZREM', q.delayed, key) == 1 then
   state = state or 'delayed'
   if q.ranked then q.priorityStore().take(q.due_priorities, key) end
   q.stopFolding(key)
-  if q.budget then q.retryBudget().takeDue(key) end
+  q.takeRetry(q.due_retries, key)
 end
 if state then
   limiter_forget(key)

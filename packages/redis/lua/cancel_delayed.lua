@@ -4,7 +4,7 @@ if not due or tonumber(due) <= now then return q.reply(0) end
 redis.call('ZREM', q.delayed, key)
 if q.ranked then q.priorityStore().take(q.due_priorities, key) end
 q.stopFolding(key)
-if q.budget then q.retryBudget().takeDue(key) end
+q.takeRetry(q.due_retries, key)
 if not q.isReady(key) and redis.call('HEXISTS', q.holders, key) == 0 then
   q.dropItem(key)
   q.endWaits(key, 'cancelled')

@@ -12,10 +12,12 @@ if not q.born then
   end
   stored[8], stored[9], q.ranked = has(q.items), has(q.folding), has(q.priorities, q.due_priorities)
   q.hasTraces, q.hasWaits, q.tellsAdds = has(q.traces), has(q.wait_ends), has(q.telling)
+  q.hasFirst = has(q.retries, q.due_retries)
   if stored[8] then redis.call('HSET', q.meta, 'payloads', 1) end
   if stored[9] then redis.call('HSET', q.meta, 'folding', 1) end
   if q.ranked then redis.call('HSET', q.meta, 'ranked', 1) end
   if q.hasTraces then redis.call('HSET', q.meta, 'traces', 1, 'more', 1) end
   if q.hasWaits then redis.call('HSET', q.meta, 'waits', 1, 'more', 1) end
   if q.tellsAdds then redis.call('HSET', q.meta, 'adds', 1, 'more', 1) end
+  if q.hasFirst then redis.call('HSET', q.meta, 'first', 1, 'more', 1) end
 end

@@ -19,6 +19,9 @@ for row in rows() do
     local value = values[#sets + i + 1]
     if value then redis.call('HSET', prefix .. name, key, value) end
     if value and (name == 'priorities' or name == 'duepriorities') then redis.call('HSET', q.meta, 'ranked', 1) end
+    if value == '2' and (name == 'retries' or name == 'dueretries') then
+      redis.call('HSET', q.meta, 'first', 1, 'more', 1)
+    end
     if value and name == 'traces' then redis.call('HSET', q.meta, 'traces', 1, 'more', 1) end
     if value and name == 'items' then redis.call('HSET', q.meta, 'payloads', 1) end
   end

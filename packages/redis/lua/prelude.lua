@@ -43,8 +43,8 @@ q.lost = prefix .. 'lost'          -- zset: tokens that were taken away from the
 q.looks = prefix .. 'looks'        -- hash: process to the time when it will check for a due key
 q.due_priorities = prefix .. 'duepriorities' -- hash: delayed key to its priority, if that is not 0
 q.past_orders = prefix .. 'pastorders' -- hash: number of a former order with keys on the server, to its plan
-q.retries = prefix .. 'retries'    -- hash: ready or added-again keys that are retries: see retry_budget.lua
-q.due_retries = prefix .. 'dueretries' -- hash: delayed keys that are retries, in a queue with a retry budget
+q.retries = prefix .. 'retries'    -- hash: ready, blocked or added-again key to its kind of retry: see retry_budget.lua
+q.due_retries = prefix .. 'dueretries' -- hash: delayed key to its kind of retry, if that matters when it is due
 q.blocked_retries = prefix .. 'blockedretries' -- zset: retry without budget, by the time when it was due
 q.deposits = prefix .. 'deposits'  -- zset: time and credit of first attempts, by the time
 q.traces = prefix .. 'traces'      -- hash: key to the traceparent of the span that added it
@@ -56,6 +56,8 @@ local FOREVER = 2^53 - 1    -- larger numbers are not exact
 local EXPIRE_AFTER = 2592000000000 -- µs without calls after which the keys of an empty queue expire by default
 local WAIT_FOR = 60000000   -- µs after which a wait is forgotten whose process does not keep it
 local SECOND_LOOK = 50000   -- µs between the deadline of a key and the check by a second process
+-- Kinds of retries, which are the values of `retry`, `retries` and `dueretries`. FIRST goes before other ready keys.
+local RETRY, FIRST = 1, 2
 
 local function whole(number)
   return string.format('%d', number)
@@ -109,6 +111,7 @@ local checked = tonumber(stored[4]) or 0
 -- q.hasCancels           whether any key was ever cancelled while it was processing
 -- q.hasWaits             whether a process ever waited for a key
 -- q.tellsAdds            whether any owner ever wanted to be told of adds of its keys
+-- q.hasFirst             whether any process ever wanted its retries to go before other ready keys
 -- q.fair                 numbers of the order, if the discipline is `fair`: see fair_order.lua
 -- q.isChanging           whether keys of a group are blocked until a time
 -- q.budget               numbers of the retry budget, if the queue has one: see retry_budget.lua
@@ -125,6 +128,7 @@ if stored[13] then
   local more = redis.call('HMGET', q.meta, unpack(RARE_FIELDS))
   q.moving, q.paused_until, q.redrive_at, q.hasTraces = more[1], tonumber(more[2]) or 0, tonumber(more[3]), more[4]
   q.budget, q.hasCancels, q.hasWaits, q.tellsAdds = more[5], more[6], more[7], more[8]
+  q.hasFirst = more[9]
 end
 --#include check_birth
 -- Whether the queue is paused. While it is paused, no key is handed out and no process is woken.
@@ -225,6 +229,11 @@ end
 -- were never handed out.
 function q.placeBefore(token)
   return token - 2^53
+end
+
+-- Returns the place for a key that becomes ready at `place`, by its kind of retry.
+function q.placeOfRetry(place, retry)
+  return retry == FIRST and tonumber(place) >= 0 and q.placeBefore(place) or place
 end
 
 -- Notes that scripts must read the rarer fields of `meta`.
@@ -401,18 +410,35 @@ function q.isReady(key)
     redis.call('ZSCORE', q.suspects, key) or (q.budget and redis.call('ZSCORE', q.blocked_retries, key))
 end
 
+-- Notes that retries of this process go before other ready keys. Returns the kind of its retries.
+function q.beFirst()
+  if not q.hasFirst then
+    q.useMore()
+    redis.call('HSET', q.meta, 'first', 1)
+    q.hasFirst = '1'
+  end
+  return FIRST
+end
+
+-- Removes the kind of retry of a key from a hash, and returns it; nil if the key is no retry.
+function q.takeRetry(hash, key)
+  if not (q.budget or q.hasFirst) then return nil end
+  local kind = q.hasFirst and tonumber(redis.call('HGET', hash, key)) or RETRY
+  return redis.call('HDEL', hash, key) == 1 and kind or nil
+end
+
 -- Handles a key that is due or added now. The key becomes ready at `place`. A key that is processing becomes ready
--- after its work ends. `isRetry` is true if the key was delayed by the limiter, and `folds` if the key is added and
--- adds are folded into retries.
-function q.come(key, place, holder, priority, isRetry, folds)
-  if holder and q.budget then
+-- after its work ends. `retry` is the kind of retry if the key was delayed by the limiter, and `folds` is true if the
+-- key is added and adds are folded into retries.
+function q.come(key, place, holder, priority, retry, folds)
+  if holder and (q.budget or q.hasFirst) then
     -- Any add makes the next attempt a first attempt, also before or after a retry that comes during this attempt.
-    if not isRetry then redis.call('HDEL', q.retries, key)
-    elseif string.sub(holder, 1, 1) == '-' then redis.call('HSET', q.retries, key, 1) end
+    if not retry then redis.call('HDEL', q.retries, key)
+    elseif string.sub(holder, 1, 1) == '-' then redis.call('HSET', q.retries, key, retry) end
   end
   if not holder then
-    if q.budget then q.retryBudget().come(key, place, priority, isRetry, folds)
-    else q.makeReady(key, place, priority) end
+    if q.budget then q.retryBudget().come(key, place, priority, retry, folds)
+    else q.makeReady(key, q.placeOfRetry(place, retry), priority) end
   elseif string.sub(holder, 1, 1) == '-' then
     redis.call('HSET', q.holders, key, '+' .. string.sub(holder, 2))
     if priority ~= 0 then q.priorityStore().set(q.priorities, key, priority) end
@@ -442,7 +468,7 @@ function q.makeDueReady()
     for i, key in ipairs(keys) do
       if q.hasGroups then q.ordered().advance(tonumber(due[2 * i])) end
       q.come(key, due[2 * i], held[i], q.ranked and q.priorityStore().take(q.due_priorities, key) or 0,
-        q.budget and q.retryBudget().takeDue(key))
+        q.takeRetry(q.due_retries, key))
     end
     local next = #keys == BATCH and
       redis.call('ZRANGE', q.delayed, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')[2]
@@ -460,13 +486,13 @@ function q.promoteKey(key)
   redis.call('ZREM', q.delayed, key)
   q.stopFolding(key)
   q.come(key, due, redis.call('HGET', q.holders, key), q.ranked and q.priorityStore().take(q.due_priorities, key) or 0,
-    q.budget and q.retryBudget().takeDue(key))
+    q.takeRetry(q.due_retries, key))
 end
 
 -- Delays a key until `due`. A key that is already delayed keeps the earlier deadline and has the higher of the two
 -- priorities. No two keys get the same deadline, because the server would sort them by name. Whether the key is a retry
 -- is decided by the call with the earlier deadline.
-function q.delayUntil(key, due, priority, isRetry)
+function q.delayUntil(key, due, priority, retry)
   due = math.min(due, FOREVER)
   local current = redis.call('ZSCORE', q.delayed, key)
   if priority ~= 0 or q.ranked then
@@ -474,7 +500,9 @@ function q.delayUntil(key, due, priority, isRetry)
     change(q.due_priorities, key, priority)
   end
   if current and tonumber(current) <= due then return end
-  if q.budget then q.retryBudget().delay(key, isRetry) end
+  if q.budget or q.hasFirst then
+    if retry then redis.call('HSET', q.due_retries, key, retry) else redis.call('HDEL', q.due_retries, key) end
+  end
   if due < FOREVER then due = math.min(q.firstFree(q.delayed, due), FOREVER) end
   redis.call('ZADD', q.delayed, due, key)
   if redis.call('EXISTS', q.idle) == 1 and redis.call('ZRANGE', q.delayed, 0, 0)[1] == key then q.watchDue() end
@@ -482,7 +510,7 @@ end
 
 -- Adds a key now. The key becomes ready, or is marked as added again. With "replaces", its delay is canceled. With
 -- "folds", only the priority changes if the key is delayed because its attempt failed.
-function q.addNow(key, replaces, folds, priority, isRetry)
+function q.addNow(key, replaces, folds, priority, retry)
   q.promoteKey(key)
   if folds and hasFolding and redis.call('SISMEMBER', q.folding, key) == 1 then
     return (priority ~= 0 or q.ranked) and q.priorityStore().raise(q.due_priorities, key, priority)
@@ -492,21 +520,21 @@ function q.addNow(key, replaces, folds, priority, isRetry)
       priority = math.max(priority, q.priorityStore().take(q.due_priorities, key))
     end
     q.stopFolding(key)
-    if q.budget then q.retryBudget().takeDue(key) end
+    q.takeRetry(q.due_retries, key)
   end
-  q.come(key, q.tick(), redis.call('HGET', q.holders, key), priority, isRetry, folds)
+  q.come(key, q.tick(), redis.call('HGET', q.holders, key), priority, retry, folds)
 end
 
 -- Adds a key after a delay in microseconds. With "replaces", a key that is ready or marked as added again is not
--- delayed. `isRetry` is true if the delay is that of the limiter.
-function q.addAfter(key, delay, replaces, folds, priority, isRetry)
+-- delayed. `retry` is the kind of retry if the delay is that of the limiter.
+function q.addAfter(key, delay, replaces, folds, priority, retry)
   q.promoteKey(key)
   if delay > 0 and replaces then
     local holder = redis.call('HGET', q.holders, key)
     if q.isReady(key) or (holder and string.sub(holder, 1, 1) == '+') then delay = 0 end
   end
-  if delay <= 0 then return q.addNow(key, replaces, folds, priority, isRetry) end
-  q.delayUntil(key, q.tick() + delay, priority, isRetry)
+  if delay <= 0 then return q.addNow(key, replaces, folds, priority, retry) end
+  q.delayUntil(key, q.tick() + delay, priority, retry)
 end
 
 -- Drops the payload and the traceparent of a key that is neither ready nor processing, unless the key is delayed.
@@ -642,7 +670,7 @@ end
 function q.comeAgain(key, place, isHandedBack)
   local priority = q.ranked and q.priorityStore().take(q.priorities, key) or 0
   if q.budget then q.retryBudget().comeBack(key, place, priority, isHandedBack)
-  else q.makeReady(key, place, priority) end
+  else q.makeReady(key, q.placeOfRetry(place, q.takeRetry(q.retries, key)), priority) end
 end
 
 -- Ends the hand-out of a cancelled key whose work was not done. Only an add after the cancel makes the key ready.

@@ -1,6 +1,6 @@
 q.isBusy = true
 q.makeDueReady()
-for key, payload, trace, stalls, readyAtUs, priority, isRetry, dueAtUs, duePriority, dueIsRetry, isFolding, failures,
+for key, payload, trace, stalls, readyAtUs, priority, retry, dueAtUs, duePriority, dueRetry, isFolding, failures,
   error, failingForUs, forgottenInUs, earlyForUs in rows() do
   if not (q.isReady(key) or redis.call('ZSCORE', q.delayed, key) or redis.call('ZSCORE', q.given_up, key)
     or redis.call('HEXISTS', q.holders, key) == 1) then
@@ -21,14 +21,15 @@ for key, payload, trace, stalls, readyAtUs, priority, isRetry, dueAtUs, duePrior
       redis.call('HSET', prefix .. 'failingsince', key, whole(now - failingForUs))
       if error ~= '' then redis.call('HSET', prefix .. 'errors', key, error) end
     end
+    if retry == FIRST or dueRetry == FIRST then q.beFirst() end
     if dueAtUs then
-      q.delayUntil(key, dueAtUs, duePriority, dueIsRetry)
+      q.delayUntil(key, dueAtUs, duePriority, dueRetry > 0 and dueRetry)
       if isFolding then
         redis.call('SADD', q.folding, key)
         redis.call('HSET', q.meta, 'folding', 1)
       end
     end
-    if readyAtUs then q.come(key, readyAtUs <= now and readyAtUs or q.tick(), false, priority, isRetry) end
+    if readyAtUs then q.come(key, readyAtUs <= now and readyAtUs or q.tick(), false, priority, retry > 0 and retry) end
   end
 end
 q.wakeForReady()

@@ -3,7 +3,8 @@
 --
 -- The field `budget` of `meta` has the numbers of the budget. A retry that is due without budget is in the sorted set
 -- `blockedretries`. The hash `dueretries` has the delayed keys that are retries. The hash `retries` has ready keys that
--- don't count as first attempts, and processing keys that need budget when they become ready.
+-- don't count as first attempts, processing keys that need budget when they become ready, and blocked retries of the
+-- kind FIRST.
 --
 -- A blocked retry becomes ready in the first script that runs when there is budget for it. Its time counts from then
 -- on, unless its priority grows with its age.
@@ -90,36 +91,28 @@ function q.retryBudget()
       if not withdraw() then return end
       local first = call('ZPOPMIN', q.blocked_retries)
       blocked = blocked - 1
-      call('HSET', q.retries, first[1], 1)
-      makeReady(first[1], q.tick(), first[2])
+      local retry = q.hasFirst and tonumber(call('HGET', q.retries, first[1])) or RETRY
+      call('HSET', q.retries, first[1], retry)
+      makeReady(first[1], q.placeOfRetry(q.tick(), retry), first[2])
     end
   end
 
   -- Makes a retry ready if there is budget for it, and blocks it otherwise.
-  local function comeAsRetry(key, place, priority)
+  local function comeAsRetry(key, place, priority, retry)
     if budget.count() == 0 and withdraw() then
-      call('HSET', q.retries, key, 1)
-      return q.makeReady(key, place, priority)
+      call('HSET', q.retries, key, retry)
+      return q.makeReady(key, q.placeOfRetry(place, retry), priority)
     end
+    if retry == FIRST then call('HSET', q.retries, key, retry) end
     if priority ~= 0 or q.ranked then q.priorityStore().set(q.priorities, key, priority) end
     call('ZADD', q.blocked_retries, place, key)
     blocked = blocked + 1
     if blocked == 1 and call('EXISTS', q.idle) == 1 then q.watchDue() end
   end
 
-  -- Notes whether a delayed key is a retry.
-  function budget.delay(key, isRetry)
-    if isRetry then call('HSET', q.due_retries, key, 1) else call('HDEL', q.due_retries, key) end
-  end
-
-  -- Removes the note that a delayed key is a retry. Returns whether it was.
-  function budget.takeDue(key)
-    return call('HDEL', q.due_retries, key) == 1
-  end
-
   -- Notes that a key which becomes ready is neither a retry nor a first attempt, because its work ended too early.
   function budget.exempt(key)
-    call('HSET', q.retries, key, 1)
+    call('HSET', q.retries, key, RETRY)
   end
 
   -- Removes a blocked retry. Returns whether the key was one.
@@ -131,16 +124,17 @@ function q.retryBudget()
 
   -- Handles a key that is added, or becomes due, while it is not processing. A blocked retry becomes ready as a first
   -- attempt, unless it comes as a retry or the add is folded.
-  function budget.come(key, place, priority, isRetry, folds)
+  function budget.come(key, place, priority, retry, folds)
     local at = budget.count() > 0 and call('ZSCORE', q.blocked_retries, key)
     if at then
       if priority ~= 0 or q.ranked then q.priorityStore().raise(q.priorities, key, priority) end
-      if isRetry or folds then return end
+      if retry or folds then return end
+      if q.hasFirst then call('HDEL', q.retries, key) end
       call('ZREM', q.blocked_retries, key)
       blocked = blocked - 1
       makeReady(key, place, at)
-    elseif isRetry and not q.isReady(key) then
-      comeAsRetry(key, place, priority)
+    elseif retry and not q.isReady(key) then
+      comeAsRetry(key, place, priority, retry)
     else
       q.makeReady(key, place, priority)
     end
@@ -148,11 +142,9 @@ function q.retryBudget()
 
   -- Handles a key that was added again, and whose work has ended.
   function budget.comeBack(key, place, priority, isHandedBack)
-    if isHandedBack then
-      budget.exempt(key)
-    elseif call('HDEL', q.retries, key) == 1 then
-      return comeAsRetry(key, place, priority)
-    end
+    local retry = q.takeRetry(q.retries, key)
+    if isHandedBack then budget.exempt(key)
+    elseif retry then return comeAsRetry(key, place, priority, retry) end
     q.makeReady(key, place, priority)
   end
 

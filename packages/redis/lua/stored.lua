@@ -23,7 +23,8 @@ if #keys > 0 then
     payload = column('HMGET', q.items), trace = column('HMGET', q.traces), stalls = column('HMGET', q.stalls),
     priority = column('HMGET', q.priorities), duePriority = column('HMGET', q.due_priorities),
     due = column('ZMSCORE', q.delayed), dueRetry = column('HMGET', q.due_retries),
-    blocked = column('ZMSCORE', q.blocked_retries), folding = column('SMISMEMBER', q.folding),
+    retry = column('HMGET', q.retries), blocked = column('ZMSCORE', q.blocked_retries),
+    folding = column('SMISMEMBER', q.folding),
     holder = column('HMGET', q.holders), failures = column('HMGET', prefix .. 'failures'),
     error = column('HMGET', prefix .. 'errors'), since = column('HMGET', prefix .. 'failingsince'),
   }
@@ -41,10 +42,10 @@ if #keys > 0 then
       entries.stalls[n] = tonumber(columns.stalls[i]) or 0
       entries.readyAtUs[n] = place and math.max(tonumber(place), 0) or held and now
       entries.priority[n] = string.format('%.17g', priority)
-      entries.isRetry[n] = columns.blocked[i] and 1 or 0
+      entries.retry[n] = columns.blocked[i] and (tonumber(columns.retry[i]) or RETRY) or 0
       entries.dueAtUs[n] = due and tonumber(due)
       entries.duePriority[n] = columns.duePriority[i] or '0'
-      entries.dueIsRetry[n] = columns.dueRetry[i] and 1 or 0
+      entries.dueRetry[n] = tonumber(columns.dueRetry[i]) or 0
       entries.isFolding[n] = columns.folding[i]
       local stored, failed = tostring(columns.failures[i]), counts[i]
       local ends, early = string.match(stored, '^%S+ (%d+)'), string.match(stored, '@(%d+)$')

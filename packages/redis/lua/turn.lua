@@ -24,6 +24,7 @@ local CHECKS = leaseUs / 20 -- µs between two checks for expired leases
 q.hear(leaseUs)
 
 local failed, errors = 0, {} -- number of failed attempts; list of keys, each followed by its error
+local retry = retriesFirst and q.beFirst() or RETRY -- kind of the retries of this call
 
 -- Adds a key again, after a delay, because its attempt failed. With "folds", the retry replaces later adds, and also an
 -- add during the attempt: the key is no longer marked as added again.
@@ -31,11 +32,11 @@ function q.addFailed(key, delay, priority)
   local holder = folds and redis.call('HGET', q.holders, key)
   if holder and string.sub(holder, 1, 1) == '+' then
     redis.call('HSET', q.holders, key, '-' .. string.sub(holder, 2))
-    if q.budget then redis.call('HDEL', q.retries, key) end
+    q.takeRetry(q.retries, key)
     if q.ranked then priority = math.max(priority, q.priorityStore().take(q.priorities, key)) end
   end
-  if not folds or delay <= 0 then return q.addAfter(key, delay, replaces, folds, priority, true) end
-  q.delayUntil(key, q.tick() + delay, priority, true)
+  if not folds or delay <= 0 then return q.addAfter(key, delay, replaces, folds, priority, retry) end
+  q.delayUntil(key, q.tick() + delay, priority, retry)
   if not hasFolding then
     redis.call('HSET', q.meta, 'folding', 1)
     hasFolding = true
@@ -78,7 +79,7 @@ function q.carryOut(kind, key, token, delay, given, reason, priority, attempts, 
     end
     wait = math.max(math.floor(wait * 1000 + 0.5), delay)
     if kind == 'failed' then return q.addFailed(key, wait, priority) end
-    return q.addAfter(key, wait, replaces, folds, priority, true)
+    return q.addAfter(key, wait, replaces, folds, priority, retry)
   end
   if kind == 'givenUp' then
     if maxRetries then

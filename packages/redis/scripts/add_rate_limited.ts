@@ -17,6 +17,7 @@ export const addRateLimited = declareScript({
     isNewest: FLAG,
     replaces: FLAG,
     folds: FLAG,
+    retriesFirst: FLAG,
     rules: TEXT,
     given: TEXT,
     minDelayMs: DURATION,

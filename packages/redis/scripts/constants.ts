@@ -67,7 +67,7 @@ const WITH_KEYS = [
 const OF_ORDER = ["line", "raised", "groups", "turns", "changing", "kept", "idle", "blocked", "weights"];
 
 /** Fields of `meta` that most queues don't have. Scripts read them if the field `more` is there. */
-const RARE_FIELDS = ["moving", "until", "redrive", "traces", "budget", "cancels", "waits", "adds"];
+const RARE_FIELDS = ["moving", "until", "redrive", "traces", "budget", "cancels", "waits", "adds", "first"];
 
 /** Values that Lua uses by their names. */
 const CONSTANTS: Readonly<Record<string, string | readonly string[]>> = {

@@ -5,9 +5,24 @@
  */
 
 import type { GiveUpReason } from "@workqueue/core";
+import type { RetryKind } from "@workqueue/engine";
 import { declareScript } from "./declare.ts";
 import { lua } from "./lua_files.ts";
-import { DECIMAL, DURATION, fields, FLAG, NOTHING, NUMBER, optional, type ReplyField, rows, TEXT } from "./fields.ts";
+import {
+  type Argument,
+  DECIMAL,
+  DURATION,
+  fields,
+  FLAG,
+  NOTHING,
+  NUMBER,
+  optional,
+  type ReplyField,
+  rows,
+  TEXT,
+} from "./fields.ts";
+
+const RETRY = NUMBER as Argument<RetryKind> & ReplyField<RetryKind>;
 
 /** Key, with everything that is stored about it. */
 const STORED = {
@@ -17,10 +32,10 @@ const STORED = {
   stalls: NUMBER,
   readyAtMs: optional(DURATION),
   priority: DECIMAL,
-  isRetry: FLAG,
+  retry: RETRY,
   dueAtMs: optional(DURATION),
   duePriority: DECIMAL,
-  dueIsRetry: FLAG,
+  dueRetry: RETRY,
   isFolding: FLAG,
   /** Number of failures, and everything that is stored about them. */
   failures: NUMBER,

@@ -164,7 +164,8 @@ if payload then
 end
 --#include revive_delayed
 if isNewest then q.keepTrace(key, trace) end
-q.addAfter(key, math.max(math.floor(delay * 1000 + 0.5), minDelayUs), replaces, folds, priority, true)
+q.addAfter(key, math.max(math.floor(delay * 1000 + 0.5), minDelayUs), replaces, folds, priority,
+  retriesFirst and q.beFirst() or RETRY)
 q.wakeForReady()
 return q.reply(false)
 `,
@@ -206,7 +207,7 @@ if flag then
   if flag == '+' then
     redis.call('HSET', q.holders, key, '-' .. string.sub(holder, 2))
     if q.ranked then q.priorityStore().take(q.priorities, key) end
-    if q.budget then redis.call('HDEL', q.retries, key) end
+    q.takeRetry(q.retries, key)
   end
   if not q.hasCancels then
     q.useMore()
@@ -228,13 +229,13 @@ elseif q.budget and q.retryBudget().takeOut(key) then
 end
 if state and not flag then
   if q.ranked then q.priorityStore().take(q.priorities, key) end
-  if q.budget then redis.call('HDEL', q.retries, key) end
+  q.takeRetry(q.retries, key)
 end
 if redis.call('ZREM', q.delayed, key) == 1 then
   state = state or 'delayed'
   if q.ranked then q.priorityStore().take(q.due_priorities, key) end
   q.stopFolding(key)
-  if q.budget then q.retryBudget().takeDue(key) end
+  q.takeRetry(q.due_retries, key)
 end
 if state then
   limiter_forget(key)
@@ -250,7 +251,7 @@ if not due or tonumber(due) <= now then return q.reply(0) end
 redis.call('ZREM', q.delayed, key)
 if q.ranked then q.priorityStore().take(q.due_priorities, key) end
 q.stopFolding(key)
-if q.budget then q.retryBudget().takeDue(key) end
+q.takeRetry(q.due_retries, key)
 if not q.isReady(key) and redis.call('HEXISTS', q.holders, key) == 0 then
   q.dropItem(key)
   q.endWaits(key, 'cancelled')
@@ -271,12 +272,14 @@ if not q.born then
   end
   stored[8], stored[9], q.ranked = has(q.items), has(q.folding), has(q.priorities, q.due_priorities)
   q.hasTraces, q.hasWaits, q.tellsAdds = has(q.traces), has(q.wait_ends), has(q.telling)
+  q.hasFirst = has(q.retries, q.due_retries)
   if stored[8] then redis.call('HSET', q.meta, 'payloads', 1) end
   if stored[9] then redis.call('HSET', q.meta, 'folding', 1) end
   if q.ranked then redis.call('HSET', q.meta, 'ranked', 1) end
   if q.hasTraces then redis.call('HSET', q.meta, 'traces', 1, 'more', 1) end
   if q.hasWaits then redis.call('HSET', q.meta, 'waits', 1, 'more', 1) end
   if q.tellsAdds then redis.call('HSET', q.meta, 'adds', 1, 'more', 1) end
+  if q.hasFirst then redis.call('HSET', q.meta, 'first', 1, 'more', 1) end
 end
 `,
   claim: `--#include read_lock
@@ -1146,6 +1149,9 @@ for row in rows() do
     local value = values[#sets + i + 1]
     if value then redis.call('HSET', prefix .. name, key, value) end
     if value and (name == 'priorities' or name == 'duepriorities') then redis.call('HSET', q.meta, 'ranked', 1) end
+    if value == '2' and (name == 'retries' or name == 'dueretries') then
+      redis.call('HSET', q.meta, 'first', 1, 'more', 1)
+    end
     if value and name == 'traces' then redis.call('HSET', q.meta, 'traces', 1, 'more', 1) end
     if value and name == 'items' then redis.call('HSET', q.meta, 'payloads', 1) end
   end
@@ -1925,8 +1931,8 @@ q.lost = prefix .. 'lost'          -- zset: tokens that were taken away from the
 q.looks = prefix .. 'looks'        -- hash: process to the time when it will check for a due key
 q.due_priorities = prefix .. 'duepriorities' -- hash: delayed key to its priority, if that is not 0
 q.past_orders = prefix .. 'pastorders' -- hash: number of a former order with keys on the server, to its plan
-q.retries = prefix .. 'retries'    -- hash: ready or added-again keys that are retries: see retry_budget.lua
-q.due_retries = prefix .. 'dueretries' -- hash: delayed keys that are retries, in a queue with a retry budget
+q.retries = prefix .. 'retries'    -- hash: ready, blocked or added-again key to its kind of retry: see retry_budget.lua
+q.due_retries = prefix .. 'dueretries' -- hash: delayed key to its kind of retry, if that matters when it is due
 q.blocked_retries = prefix .. 'blockedretries' -- zset: retry without budget, by the time when it was due
 q.deposits = prefix .. 'deposits'  -- zset: time and credit of first attempts, by the time
 q.traces = prefix .. 'traces'      -- hash: key to the traceparent of the span that added it
@@ -1938,6 +1944,8 @@ local FOREVER = 2^53 - 1    -- larger numbers are not exact
 local EXPIRE_AFTER = 2592000000000 -- µs without calls after which the keys of an empty queue expire by default
 local WAIT_FOR = 60000000   -- µs after which a wait is forgotten whose process does not keep it
 local SECOND_LOOK = 50000   -- µs between the deadline of a key and the check by a second process
+-- Kinds of retries, which are the values of \`retry\`, \`retries\` and \`dueretries\`. FIRST goes before other ready keys.
+local RETRY, FIRST = 1, 2
 
 local function whole(number)
   return string.format('%d', number)
@@ -1991,6 +1999,7 @@ local checked = tonumber(stored[4]) or 0
 -- q.hasCancels           whether any key was ever cancelled while it was processing
 -- q.hasWaits             whether a process ever waited for a key
 -- q.tellsAdds            whether any owner ever wanted to be told of adds of its keys
+-- q.hasFirst             whether any process ever wanted its retries to go before other ready keys
 -- q.fair                 numbers of the order, if the discipline is \`fair\`: see fair_order.lua
 -- q.isChanging           whether keys of a group are blocked until a time
 -- q.budget               numbers of the retry budget, if the queue has one: see retry_budget.lua
@@ -2007,6 +2016,7 @@ if stored[13] then
   local more = redis.call('HMGET', q.meta, unpack(RARE_FIELDS))
   q.moving, q.paused_until, q.redrive_at, q.hasTraces = more[1], tonumber(more[2]) or 0, tonumber(more[3]), more[4]
   q.budget, q.hasCancels, q.hasWaits, q.tellsAdds = more[5], more[6], more[7], more[8]
+  q.hasFirst = more[9]
 end
 --#include check_birth
 -- Whether the queue is paused. While it is paused, no key is handed out and no process is woken.
@@ -2107,6 +2117,11 @@ end
 -- were never handed out.
 function q.placeBefore(token)
   return token - 2^53
+end
+
+-- Returns the place for a key that becomes ready at \`place\`, by its kind of retry.
+function q.placeOfRetry(place, retry)
+  return retry == FIRST and tonumber(place) >= 0 and q.placeBefore(place) or place
 end
 
 -- Notes that scripts must read the rarer fields of \`meta\`.
@@ -2283,18 +2298,35 @@ function q.isReady(key)
     redis.call('ZSCORE', q.suspects, key) or (q.budget and redis.call('ZSCORE', q.blocked_retries, key))
 end
 
+-- Notes that retries of this process go before other ready keys. Returns the kind of its retries.
+function q.beFirst()
+  if not q.hasFirst then
+    q.useMore()
+    redis.call('HSET', q.meta, 'first', 1)
+    q.hasFirst = '1'
+  end
+  return FIRST
+end
+
+-- Removes the kind of retry of a key from a hash, and returns it; nil if the key is no retry.
+function q.takeRetry(hash, key)
+  if not (q.budget or q.hasFirst) then return nil end
+  local kind = q.hasFirst and tonumber(redis.call('HGET', hash, key)) or RETRY
+  return redis.call('HDEL', hash, key) == 1 and kind or nil
+end
+
 -- Handles a key that is due or added now. The key becomes ready at \`place\`. A key that is processing becomes ready
--- after its work ends. \`isRetry\` is true if the key was delayed by the limiter, and \`folds\` if the key is added and
--- adds are folded into retries.
-function q.come(key, place, holder, priority, isRetry, folds)
-  if holder and q.budget then
+-- after its work ends. \`retry\` is the kind of retry if the key was delayed by the limiter, and \`folds\` is true if the
+-- key is added and adds are folded into retries.
+function q.come(key, place, holder, priority, retry, folds)
+  if holder and (q.budget or q.hasFirst) then
     -- Any add makes the next attempt a first attempt, also before or after a retry that comes during this attempt.
-    if not isRetry then redis.call('HDEL', q.retries, key)
-    elseif string.sub(holder, 1, 1) == '-' then redis.call('HSET', q.retries, key, 1) end
+    if not retry then redis.call('HDEL', q.retries, key)
+    elseif string.sub(holder, 1, 1) == '-' then redis.call('HSET', q.retries, key, retry) end
   end
   if not holder then
-    if q.budget then q.retryBudget().come(key, place, priority, isRetry, folds)
-    else q.makeReady(key, place, priority) end
+    if q.budget then q.retryBudget().come(key, place, priority, retry, folds)
+    else q.makeReady(key, q.placeOfRetry(place, retry), priority) end
   elseif string.sub(holder, 1, 1) == '-' then
     redis.call('HSET', q.holders, key, '+' .. string.sub(holder, 2))
     if priority ~= 0 then q.priorityStore().set(q.priorities, key, priority) end
@@ -2324,7 +2356,7 @@ function q.makeDueReady()
     for i, key in ipairs(keys) do
       if q.hasGroups then q.ordered().advance(tonumber(due[2 * i])) end
       q.come(key, due[2 * i], held[i], q.ranked and q.priorityStore().take(q.due_priorities, key) or 0,
-        q.budget and q.retryBudget().takeDue(key))
+        q.takeRetry(q.due_retries, key))
     end
     local next = #keys == BATCH and
       redis.call('ZRANGE', q.delayed, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')[2]
@@ -2342,13 +2374,13 @@ function q.promoteKey(key)
   redis.call('ZREM', q.delayed, key)
   q.stopFolding(key)
   q.come(key, due, redis.call('HGET', q.holders, key), q.ranked and q.priorityStore().take(q.due_priorities, key) or 0,
-    q.budget and q.retryBudget().takeDue(key))
+    q.takeRetry(q.due_retries, key))
 end
 
 -- Delays a key until \`due\`. A key that is already delayed keeps the earlier deadline and has the higher of the two
 -- priorities. No two keys get the same deadline, because the server would sort them by name. Whether the key is a retry
 -- is decided by the call with the earlier deadline.
-function q.delayUntil(key, due, priority, isRetry)
+function q.delayUntil(key, due, priority, retry)
   due = math.min(due, FOREVER)
   local current = redis.call('ZSCORE', q.delayed, key)
   if priority ~= 0 or q.ranked then
@@ -2356,7 +2388,9 @@ function q.delayUntil(key, due, priority, isRetry)
     change(q.due_priorities, key, priority)
   end
   if current and tonumber(current) <= due then return end
-  if q.budget then q.retryBudget().delay(key, isRetry) end
+  if q.budget or q.hasFirst then
+    if retry then redis.call('HSET', q.due_retries, key, retry) else redis.call('HDEL', q.due_retries, key) end
+  end
   if due < FOREVER then due = math.min(q.firstFree(q.delayed, due), FOREVER) end
   redis.call('ZADD', q.delayed, due, key)
   if redis.call('EXISTS', q.idle) == 1 and redis.call('ZRANGE', q.delayed, 0, 0)[1] == key then q.watchDue() end
@@ -2364,7 +2398,7 @@ end
 
 -- Adds a key now. The key becomes ready, or is marked as added again. With "replaces", its delay is canceled. With
 -- "folds", only the priority changes if the key is delayed because its attempt failed.
-function q.addNow(key, replaces, folds, priority, isRetry)
+function q.addNow(key, replaces, folds, priority, retry)
   q.promoteKey(key)
   if folds and hasFolding and redis.call('SISMEMBER', q.folding, key) == 1 then
     return (priority ~= 0 or q.ranked) and q.priorityStore().raise(q.due_priorities, key, priority)
@@ -2374,21 +2408,21 @@ function q.addNow(key, replaces, folds, priority, isRetry)
       priority = math.max(priority, q.priorityStore().take(q.due_priorities, key))
     end
     q.stopFolding(key)
-    if q.budget then q.retryBudget().takeDue(key) end
+    q.takeRetry(q.due_retries, key)
   end
-  q.come(key, q.tick(), redis.call('HGET', q.holders, key), priority, isRetry, folds)
+  q.come(key, q.tick(), redis.call('HGET', q.holders, key), priority, retry, folds)
 end
 
 -- Adds a key after a delay in microseconds. With "replaces", a key that is ready or marked as added again is not
--- delayed. \`isRetry\` is true if the delay is that of the limiter.
-function q.addAfter(key, delay, replaces, folds, priority, isRetry)
+-- delayed. \`retry\` is the kind of retry if the delay is that of the limiter.
+function q.addAfter(key, delay, replaces, folds, priority, retry)
   q.promoteKey(key)
   if delay > 0 and replaces then
     local holder = redis.call('HGET', q.holders, key)
     if q.isReady(key) or (holder and string.sub(holder, 1, 1) == '+') then delay = 0 end
   end
-  if delay <= 0 then return q.addNow(key, replaces, folds, priority, isRetry) end
-  q.delayUntil(key, q.tick() + delay, priority, isRetry)
+  if delay <= 0 then return q.addNow(key, replaces, folds, priority, retry) end
+  q.delayUntil(key, q.tick() + delay, priority, retry)
 end
 
 -- Drops the payload and the traceparent of a key that is neither ready nor processing, unless the key is delayed.
@@ -2524,7 +2558,7 @@ end
 function q.comeAgain(key, place, isHandedBack)
   local priority = q.ranked and q.priorityStore().take(q.priorities, key) or 0
   if q.budget then q.retryBudget().comeBack(key, place, priority, isHandedBack)
-  else q.makeReady(key, place, priority) end
+  else q.makeReady(key, q.placeOfRetry(place, q.takeRetry(q.retries, key)), priority) end
 end
 
 -- Ends the hand-out of a cancelled key whose work was not done. Only an add after the cancel makes the key ready.
@@ -2549,7 +2583,7 @@ end
 if not due or tonumber(due) <= now then return q.reply(0) end
 redis.call('ZREM', q.delayed, key)
 q.stopFolding(key)
-if q.budget then q.retryBudget().takeDue(key) end
+q.takeRetry(q.due_retries, key)
 local priority = q.ranked and q.priorityStore().take(q.due_priorities, key) or 0
 q.come(key, q.tick(), redis.call('HGET', q.holders, key), priority)
 q.wakeForReady()
@@ -2761,7 +2795,7 @@ end
 `,
   restore: `q.isBusy = true
 q.makeDueReady()
-for key, payload, trace, stalls, readyAtUs, priority, isRetry, dueAtUs, duePriority, dueIsRetry, isFolding, failures,
+for key, payload, trace, stalls, readyAtUs, priority, retry, dueAtUs, duePriority, dueRetry, isFolding, failures,
   error, failingForUs, forgottenInUs, earlyForUs in rows() do
   if not (q.isReady(key) or redis.call('ZSCORE', q.delayed, key) or redis.call('ZSCORE', q.given_up, key)
     or redis.call('HEXISTS', q.holders, key) == 1) then
@@ -2782,14 +2816,15 @@ for key, payload, trace, stalls, readyAtUs, priority, isRetry, dueAtUs, duePrior
       redis.call('HSET', prefix .. 'failingsince', key, whole(now - failingForUs))
       if error ~= '' then redis.call('HSET', prefix .. 'errors', key, error) end
     end
+    if retry == FIRST or dueRetry == FIRST then q.beFirst() end
     if dueAtUs then
-      q.delayUntil(key, dueAtUs, duePriority, dueIsRetry)
+      q.delayUntil(key, dueAtUs, duePriority, dueRetry > 0 and dueRetry)
       if isFolding then
         redis.call('SADD', q.folding, key)
         redis.call('HSET', q.meta, 'folding', 1)
       end
     end
-    if readyAtUs then q.come(key, readyAtUs <= now and readyAtUs or q.tick(), false, priority, isRetry) end
+    if readyAtUs then q.come(key, readyAtUs <= now and readyAtUs or q.tick(), false, priority, retry > 0 and retry) end
   end
 end
 q.wakeForReady()
@@ -2833,7 +2868,8 @@ return q.reply(1)
 --
 -- The field \`budget\` of \`meta\` has the numbers of the budget. A retry that is due without budget is in the sorted set
 -- \`blockedretries\`. The hash \`dueretries\` has the delayed keys that are retries. The hash \`retries\` has ready keys that
--- don't count as first attempts, and processing keys that need budget when they become ready.
+-- don't count as first attempts, processing keys that need budget when they become ready, and blocked retries of the
+-- kind FIRST.
 --
 -- A blocked retry becomes ready in the first script that runs when there is budget for it. Its time counts from then
 -- on, unless its priority grows with its age.
@@ -2920,36 +2956,28 @@ function q.retryBudget()
       if not withdraw() then return end
       local first = call('ZPOPMIN', q.blocked_retries)
       blocked = blocked - 1
-      call('HSET', q.retries, first[1], 1)
-      makeReady(first[1], q.tick(), first[2])
+      local retry = q.hasFirst and tonumber(call('HGET', q.retries, first[1])) or RETRY
+      call('HSET', q.retries, first[1], retry)
+      makeReady(first[1], q.placeOfRetry(q.tick(), retry), first[2])
     end
   end
 
   -- Makes a retry ready if there is budget for it, and blocks it otherwise.
-  local function comeAsRetry(key, place, priority)
+  local function comeAsRetry(key, place, priority, retry)
     if budget.count() == 0 and withdraw() then
-      call('HSET', q.retries, key, 1)
-      return q.makeReady(key, place, priority)
+      call('HSET', q.retries, key, retry)
+      return q.makeReady(key, q.placeOfRetry(place, retry), priority)
     end
+    if retry == FIRST then call('HSET', q.retries, key, retry) end
     if priority ~= 0 or q.ranked then q.priorityStore().set(q.priorities, key, priority) end
     call('ZADD', q.blocked_retries, place, key)
     blocked = blocked + 1
     if blocked == 1 and call('EXISTS', q.idle) == 1 then q.watchDue() end
   end
 
-  -- Notes whether a delayed key is a retry.
-  function budget.delay(key, isRetry)
-    if isRetry then call('HSET', q.due_retries, key, 1) else call('HDEL', q.due_retries, key) end
-  end
-
-  -- Removes the note that a delayed key is a retry. Returns whether it was.
-  function budget.takeDue(key)
-    return call('HDEL', q.due_retries, key) == 1
-  end
-
   -- Notes that a key which becomes ready is neither a retry nor a first attempt, because its work ended too early.
   function budget.exempt(key)
-    call('HSET', q.retries, key, 1)
+    call('HSET', q.retries, key, RETRY)
   end
 
   -- Removes a blocked retry. Returns whether the key was one.
@@ -2961,16 +2989,17 @@ function q.retryBudget()
 
   -- Handles a key that is added, or becomes due, while it is not processing. A blocked retry becomes ready as a first
   -- attempt, unless it comes as a retry or the add is folded.
-  function budget.come(key, place, priority, isRetry, folds)
+  function budget.come(key, place, priority, retry, folds)
     local at = budget.count() > 0 and call('ZSCORE', q.blocked_retries, key)
     if at then
       if priority ~= 0 or q.ranked then q.priorityStore().raise(q.priorities, key, priority) end
-      if isRetry or folds then return end
+      if retry or folds then return end
+      if q.hasFirst then call('HDEL', q.retries, key) end
       call('ZREM', q.blocked_retries, key)
       blocked = blocked - 1
       makeReady(key, place, at)
-    elseif isRetry and not q.isReady(key) then
-      comeAsRetry(key, place, priority)
+    elseif retry and not q.isReady(key) then
+      comeAsRetry(key, place, priority, retry)
     else
       q.makeReady(key, place, priority)
     end
@@ -2978,11 +3007,9 @@ function q.retryBudget()
 
   -- Handles a key that was added again, and whose work has ended.
   function budget.comeBack(key, place, priority, isHandedBack)
-    if isHandedBack then
-      budget.exempt(key)
-    elseif call('HDEL', q.retries, key) == 1 then
-      return comeAsRetry(key, place, priority)
-    end
+    local retry = q.takeRetry(q.retries, key)
+    if isHandedBack then budget.exempt(key)
+    elseif retry then return comeAsRetry(key, place, priority, retry) end
     q.makeReady(key, place, priority)
   end
 
@@ -3225,7 +3252,8 @@ if #keys > 0 then
     payload = column('HMGET', q.items), trace = column('HMGET', q.traces), stalls = column('HMGET', q.stalls),
     priority = column('HMGET', q.priorities), duePriority = column('HMGET', q.due_priorities),
     due = column('ZMSCORE', q.delayed), dueRetry = column('HMGET', q.due_retries),
-    blocked = column('ZMSCORE', q.blocked_retries), folding = column('SMISMEMBER', q.folding),
+    retry = column('HMGET', q.retries), blocked = column('ZMSCORE', q.blocked_retries),
+    folding = column('SMISMEMBER', q.folding),
     holder = column('HMGET', q.holders), failures = column('HMGET', prefix .. 'failures'),
     error = column('HMGET', prefix .. 'errors'), since = column('HMGET', prefix .. 'failingsince'),
   }
@@ -3243,10 +3271,10 @@ if #keys > 0 then
       entries.stalls[n] = tonumber(columns.stalls[i]) or 0
       entries.readyAtUs[n] = place and math.max(tonumber(place), 0) or held and now
       entries.priority[n] = string.format('%.17g', priority)
-      entries.isRetry[n] = columns.blocked[i] and 1 or 0
+      entries.retry[n] = columns.blocked[i] and (tonumber(columns.retry[i]) or RETRY) or 0
       entries.dueAtUs[n] = due and tonumber(due)
       entries.duePriority[n] = columns.duePriority[i] or '0'
-      entries.dueIsRetry[n] = columns.dueRetry[i] and 1 or 0
+      entries.dueRetry[n] = tonumber(columns.dueRetry[i]) or 0
       entries.isFolding[n] = columns.folding[i]
       local stored, failed = tostring(columns.failures[i]), counts[i]
       local ends, early = string.match(stored, '^%S+ (%d+)'), string.match(stored, '@(%d+)$')
@@ -3383,6 +3411,7 @@ local CHECKS = leaseUs / 20 -- µs between two checks for expired leases
 q.hear(leaseUs)
 
 local failed, errors = 0, {} -- number of failed attempts; list of keys, each followed by its error
+local retry = retriesFirst and q.beFirst() or RETRY -- kind of the retries of this call
 
 -- Adds a key again, after a delay, because its attempt failed. With "folds", the retry replaces later adds, and also an
 -- add during the attempt: the key is no longer marked as added again.
@@ -3390,11 +3419,11 @@ function q.addFailed(key, delay, priority)
   local holder = folds and redis.call('HGET', q.holders, key)
   if holder and string.sub(holder, 1, 1) == '+' then
     redis.call('HSET', q.holders, key, '-' .. string.sub(holder, 2))
-    if q.budget then redis.call('HDEL', q.retries, key) end
+    q.takeRetry(q.retries, key)
     if q.ranked then priority = math.max(priority, q.priorityStore().take(q.priorities, key)) end
   end
-  if not folds or delay <= 0 then return q.addAfter(key, delay, replaces, folds, priority, true) end
-  q.delayUntil(key, q.tick() + delay, priority, true)
+  if not folds or delay <= 0 then return q.addAfter(key, delay, replaces, folds, priority, retry) end
+  q.delayUntil(key, q.tick() + delay, priority, retry)
   if not hasFolding then
     redis.call('HSET', q.meta, 'folding', 1)
     hasFolding = true
@@ -3437,7 +3466,7 @@ function q.carryOut(kind, key, token, delay, given, reason, priority, attempts, 
     end
     wait = math.max(math.floor(wait * 1000 + 0.5), delay)
     if kind == 'failed' then return q.addFailed(key, wait, priority) end
-    return q.addAfter(key, wait, replaces, folds, priority, true)
+    return q.addAfter(key, wait, replaces, folds, priority, retry)
   end
   if kind == 'givenUp' then
     if maxRetries then

@@ -34,6 +34,7 @@ export const turn = declareScript({
     leaseMs: DURATION,
     replaces: FLAG,
     folds: FLAG,
+    retriesFirst: FLAG,
     hasItems: FLAG,
     maxStalls: NUMBER,
     /**

@@ -35,10 +35,10 @@ CREATE TABLE items (
   trace TEXT,                         -- traceparent of the newest add
   stalls INTEGER NOT NULL,            -- number of stalls since the last attempt that ended
   priority REAL NOT NULL,             -- of a key that is ready, blocked or added again
-  is_retry INTEGER NOT NULL,          -- whether a ready or added-again key is no first attempt: see retry_budget.ts
+  is_retry INTEGER NOT NULL,          -- kind of retry of a ready or added-again key, 0 for a first attempt
   -- ready or blocked
   line INTEGER,                       -- see store/item.ts
-  place INTEGER,                      -- time when the key became ready; negative if it was handed out and came back
+  place INTEGER,                      -- time when the key became ready; negative if it goes before other keys
   grp TEXT,                           -- group, in an order with groups; otherwise ''
   score REAL,                         -- place in the order of a discipline
   turn INTEGER,                       -- decides between equal scores
@@ -46,7 +46,7 @@ CREATE TABLE items (
   due INTEGER,
   due_turn INTEGER,                   -- decides between equal deadlines
   due_priority REAL NOT NULL,
-  due_is_retry INTEGER NOT NULL,
+  due_is_retry INTEGER NOT NULL,      -- kind of retry when it is due
   is_folding INTEGER NOT NULL,        -- whether adds are folded into the retry
   -- processing
   token INTEGER,

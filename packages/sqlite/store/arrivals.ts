@@ -4,7 +4,8 @@
  * @module
  */
 
-import { endDelay, type Item, release } from "./item.ts";
+import type { RetryKind } from "@workqueue/engine";
+import { endDelay, type Item, placeOfRetry, release } from "./item.ts";
 import type { Queue } from "./queue.ts";
 import { FAR } from "./time.ts";
 
@@ -52,7 +53,7 @@ export function promoteDue(queue: Queue, item: Item): void {
 function comeDue(queue: Queue, item: Item, due: number): void {
   const { due_priority, due_is_retry } = item;
   endDelay(item);
-  come(queue, item, due, due_priority, due_is_retry === 1);
+  come(queue, item, due, due_priority, due_is_retry);
 }
 
 /** Handles a key that is due or added now: it becomes ready at `place`, or is marked as added again. */
@@ -61,17 +62,16 @@ export function come(
   item: Item,
   place: number,
   priority: number,
-  isRetry = false,
+  retry: RetryKind = 0,
   folds = false,
 ): void {
   if (item.token === null) {
-    if (queue.budget === undefined) queue.makeReady(item, place, priority);
-    else queue.budget.come(item, place, priority, isRetry, folds);
+    if (queue.budget === undefined) queue.makeReady(item, placeOfRetry(place, retry), priority);
+    else queue.budget.come(item, place, priority, retry, folds);
     return;
   }
   // Any add makes the next attempt a first attempt, also before or after a retry that comes during this attempt.
-  if (!isRetry) item.is_retry = 0;
-  else if (queue.budget !== undefined && item.is_added_again === 0) item.is_retry = 1;
+  if (retry === 0 || item.is_added_again === 0) item.is_retry = retry;
   item.priority = item.is_added_again !== 0 ? Math.max(item.priority, priority) : priority;
   if (item.is_added_again === 0) item.is_added_again = 1;
 }
@@ -82,29 +82,29 @@ export function come(
  * @param place The place of a key that is handed back, if it keeps its place.
  */
 export function endHandOut(queue: Queue, item: Item, isHandedBack = false, place?: number): void {
-  const { is_added_again, priority } = item;
+  const { is_added_again, priority, is_retry } = item;
   queue.order.ended(item);
   release(item);
   if (is_added_again === 0) return;
   item.priority = 0;
   place ??= queue.tx.tick();
-  if (queue.budget === undefined) queue.makeReady(item, place, priority);
+  if (queue.budget === undefined) queue.makeReady(item, placeOfRetry(place, is_retry), priority);
   else queue.budget.comeBack(item, place, priority, isHandedBack);
 }
 
 /** Delays a key. A key that is delayed keeps the earlier deadline, and has the higher of the two priorities. */
-export function delayUntil(queue: Queue, item: Item, due: number, priority: number, isRetry: boolean): void {
+export function delayUntil(queue: Queue, item: Item, due: number, priority: number, retry: RetryKind): void {
   if (item.due !== null) priority = Math.max(priority, item.due_priority);
   item.due_priority = priority;
   if (item.due !== null && item.due <= due) return;
   item.due = Math.min(due, FAR);
   item.due_turn = queue.tx.tick();
-  item.due_is_retry = isRetry ? 1 : 0;
+  item.due_is_retry = retry;
   queue.tx.mayChangeEarlier = true;
 }
 
 /** Adds a key now. */
-export function addNow(queue: Queue, item: Item, rules: AddRules, priority: number, isRetry = false): void {
+export function addNow(queue: Queue, item: Item, rules: AddRules, priority: number, retry: RetryKind = 0): void {
   promoteDue(queue, item);
   if (rules.folds && item.is_folding === 1) {
     item.due_priority = Math.max(item.due_priority, priority);
@@ -114,7 +114,7 @@ export function addNow(queue: Queue, item: Item, rules: AddRules, priority: numb
     priority = Math.max(priority, item.due_priority);
     endDelay(item);
   }
-  come(queue, item, queue.tx.tick(), priority, isRetry, rules.folds);
+  come(queue, item, queue.tx.tick(), priority, retry, rules.folds);
 }
 
 /** Adds a key after a delay in microseconds. */
@@ -124,10 +124,10 @@ export function addAfter(
   delay: number,
   rules: AddRules,
   priority: number,
-  isRetry = false,
+  retry: RetryKind = 0,
 ): void {
   promoteDue(queue, item);
   const isThere = item.line !== null || item.is_added_again !== 0;
-  if (delay <= 0 || rules.replaces && isThere) return addNow(queue, item, rules, priority, isRetry);
-  delayUntil(queue, item, queue.tx.tick() + delay, priority, isRetry);
+  if (delay <= 0 || rules.replaces && isThere) return addNow(queue, item, rules, priority, retry);
+  delayUntil(queue, item, queue.tx.tick() + delay, priority, retry);
 }

@@ -24,7 +24,8 @@ function comesBack({ token, cancelled, is_added_again }: Readonly<Item>): boolea
 }
 
 function storedKeyOf({ tx: { now }, failures }: Queue, item: Readonly<Item>): StoredKey {
-  const { key, payload, trace, stalls, priority, line, place, due, due_priority, due_is_retry, is_folding } = item;
+  const { key, payload, trace, stalls, priority, is_retry, line, place } = item;
+  const { due, due_priority, due_is_retry, is_folding } = item;
   const isHeld = comesBack(item);
   const failed = failures.stored(key);
   return {
@@ -34,10 +35,10 @@ function storedKeyOf({ tx: { now }, failures }: Queue, item: Readonly<Item>): St
     stalls,
     readyAtMs: line !== null ? Math.max(place!, 0) / 1000 : isHeld ? now / 1000 : undefined,
     priority: isHeld ? Math.max(priority, item.held_priority) : priority,
-    isRetry: line === Line.BLOCKED_RETRY,
+    retry: line === Line.BLOCKED_RETRY ? is_retry : 0,
     dueAtMs: due === null ? undefined : due / 1000,
     duePriority: due_priority,
-    dueIsRetry: due_is_retry === 1,
+    dueRetry: due_is_retry,
     isFolding: is_folding === 1,
     failures: failed && {
       count: failed.count,
@@ -64,12 +65,12 @@ export function restoreKeys(queue: Queue, keys: readonly StoredKey[]): void {
     if (stored.failures !== undefined) failures.restore(stored.key, stored.failures);
     if (stored.dueAtMs !== undefined) {
       const due = Math.min(toMicroseconds(stored.dueAtMs), FAR);
-      delayUntil(queue, item, due, stored.duePriority, stored.dueIsRetry);
+      delayUntil(queue, item, due, stored.duePriority, stored.dueRetry);
       item.is_folding = stored.isFolding ? 1 : 0;
     }
     if (stored.readyAtMs !== undefined) {
       const place = toMicroseconds(stored.readyAtMs);
-      come(queue, item, place <= tx.now ? place : tx.tick(), stored.priority, stored.isRetry);
+      come(queue, item, place <= tx.now ? place : tx.tick(), stored.priority, stored.retry);
     }
   }
   queue.notify();

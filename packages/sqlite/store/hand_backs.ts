@@ -1,11 +1,6 @@
 import { endCancelled } from "./cancels.ts";
-import { type Item, release } from "./item.ts";
+import { type Item, placeBefore, release } from "./item.ts";
 import type { Queue } from "./queue.ts";
-
-/** Returns the place for a key that comes back: before all keys that were never handed out. */
-export function placeBefore(token: number): number {
-  return token - 2 ** 53;
-}
 
 /** Hands back a key that was not worked on. The key returns to its earlier place, unless it was cancelled. */
 export function putBack(queue: Queue, item: Item): void {

@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { RetryKind } from "@workqueue/engine";
+
 /**
  * Lines in which keys are while they are ready or blocked. Other lines, from `FIRST` on, are those of the orders that
  * were in force one after the other: `state.line` is that of the order in force, whose keys are ready, or blocked by
@@ -22,6 +24,9 @@ export const Line = {
   FIRST: 4,
 } as const;
 
+/** Kind of a retry that goes before other ready keys. */
+export const FIRST: RetryKind = 2;
+
 /** Row of a key. Names are those of the columns. A flag is 0 or 1. */
 export interface Item {
   /** Row id; 0 if the key has no row. */
@@ -31,7 +36,7 @@ export interface Item {
   trace: string | null;
   stalls: number;
   priority: number;
-  is_retry: number;
+  is_retry: RetryKind;
   line: number | null;
   place: number | null;
   grp: string | null;
@@ -40,7 +45,7 @@ export interface Item {
   due: number | null;
   due_turn: number | null;
   due_priority: number;
-  due_is_retry: number;
+  due_is_retry: RetryKind;
   is_folding: number;
   token: number | null;
   owner: number | null;
@@ -143,6 +148,16 @@ export function copyOf(row: Item): Item {
 /** Reports whether a key is in no state, so that it needs no row. */
 export function isGone({ line, due, token }: Item): boolean {
   return line === null && due === null && token === null;
+}
+
+/** Returns the place for a key that comes back: before all keys that were never handed out. */
+export function placeBefore(token: number): number {
+  return token - 2 ** 53;
+}
+
+/** Returns the place for a key that becomes ready at `place`, by its kind of retry. */
+export function placeOfRetry(place: number, retry: RetryKind): number {
+  return retry === FIRST && place >= 0 ? placeBefore(place) : place;
 }
 
 /** Removes a key from its line. */

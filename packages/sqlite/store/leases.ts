@@ -6,8 +6,7 @@
 
 import { BATCH } from "./arrivals.ts";
 import { endCancelled } from "./cancels.ts";
-import { placeBefore } from "./hand_backs.ts";
-import { type Item, Line, release } from "./item.ts";
+import { type Item, Line, placeBefore, release } from "./item.ts";
 import type { Owner } from "./owners.ts";
 import type { Queue } from "./queue.ts";
 

@@ -1,6 +1,7 @@
 import type { RetryBudgetOptions } from "@workqueue/core";
+import type { RetryKind } from "@workqueue/engine";
 import { type CreditNumbers, firstsBefore, newCredit, RetryCredit } from "@workqueue/core/internal/policy";
-import { type Item, Line } from "./item.ts";
+import { type Item, Line, placeOfRetry } from "./item.ts";
 import type { BudgetState } from "./state.ts";
 import { FAR } from "./time.ts";
 import type { Order } from "./order.ts";
@@ -61,20 +62,19 @@ export class RetryBudget {
     const blocked = tx.items(`line = ${Line.BLOCKED_RETRY} ORDER BY place LIMIT ${BATCH}`);
     for (const item of blocked) {
       if (!this.#credit.withdraw(this.#tx.now)) return;
-      item.is_retry = 1;
-      this.#unblock(item, tx.tick());
+      this.#unblock(item, placeOfRetry(tx.tick(), item.is_retry));
     }
   }
 
   /** Handles a key that is added, or becomes due, while it is not processing. */
-  come(item: Item, place: number, priority: number, isRetry: boolean, folds: boolean): void {
+  come(item: Item, place: number, priority: number, retry: RetryKind, folds: boolean): void {
     if (item.line === Line.BLOCKED_RETRY) {
       item.priority = Math.max(item.priority, priority);
-      if (isRetry || folds) return;
-      // It becomes ready as a first attempt.
+      if (retry !== 0 || folds) return;
+      item.is_retry = 0; // it becomes ready as a first attempt
       this.#unblock(item, place);
-    } else if (isRetry && item.line === null) {
-      this.#comeAsRetry(item, place, priority);
+    } else if (retry !== 0 && item.line === null) {
+      this.#comeAsRetry(item, place, priority, retry);
     } else {
       this.#queue.makeReady(item, place, priority);
     }
@@ -82,10 +82,7 @@ export class RetryBudget {
 
   /** Handles a key that was added again, and whose work has ended. */
   comeBack(item: Item, place: number, priority: number, isHandedBack: boolean): void {
-    if (!isHandedBack && item.is_retry === 1) {
-      item.is_retry = 0;
-      return this.#comeAsRetry(item, place, priority);
-    }
+    if (!isHandedBack && item.is_retry !== 0) return this.#comeAsRetry(item, place, priority, item.is_retry);
     if (isHandedBack) item.is_retry = 1; // neither a retry nor a first attempt
     this.#queue.makeReady(item, place, priority);
   }
@@ -111,10 +108,10 @@ export class RetryBudget {
     return at < FAR ? Math.max(at, now) : undefined;
   }
 
-  #comeAsRetry(item: Item, place: number, priority: number): void {
+  #comeAsRetry(item: Item, place: number, priority: number, retry: RetryKind): void {
+    item.is_retry = retry;
     if (this.blocked === 0 && this.#credit.withdraw(this.#tx.now)) {
-      item.is_retry = 1;
-      return this.#queue.makeReady(item, place, priority);
+      return this.#queue.makeReady(item, placeOfRetry(place, retry), priority);
     }
     item.line = Line.BLOCKED_RETRY;
     item.place = place;

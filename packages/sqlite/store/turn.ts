@@ -9,6 +9,7 @@ import {
   type Finish,
   type FinishAnswer,
   type FinishKind,
+  type RetryKind,
   type TakenKey,
   type TurnReply,
   type TurnRequest,
@@ -30,6 +31,8 @@ import { toMicroseconds } from "./time.ts";
 export interface TurnSettings extends AddSettings {
   readonly lease: number;
   readonly maxStalls: number;
+  /** Kind of the retries of the process. */
+  readonly retry: RetryKind;
   /** Rules for counting failures, as JSON. */
   readonly rules: string;
   readonly measuresTimes: boolean;
@@ -147,7 +150,7 @@ class Turn {
   ): number | undefined {
     const queue = this.#queue;
     const { state } = queue.tx;
-    const { folds } = this.#settings;
+    const { folds, retry } = this.#settings;
     switch (kind) {
       case "done":
         return undefined;
@@ -171,7 +174,7 @@ class Turn {
         }
         const wait = Math.max(toMicroseconds(result.delay), delay);
         if (kind === "failed" && folds) this.#fold(item, wait, priority);
-        else addAfter(queue, item, wait, this.#settings, priority, true);
+        else addAfter(queue, item, wait, this.#settings, priority, retry);
         return undefined;
       }
       case "givenUp":
@@ -194,12 +197,13 @@ class Turn {
   /** Adds a key again because its attempt failed, and folds adds into the retry, also an add during the attempt. */
   #fold(item: Item, wait: number, priority: number): void {
     const queue = this.#queue;
+    const { retry } = this.#settings;
     if (item.is_added_again !== 0) {
       priority = Math.max(priority, item.priority);
       item.is_added_again = item.is_retry = item.priority = 0;
     }
-    if (wait <= 0) return addNow(queue, item, this.#settings, priority, true);
-    delayUntil(queue, item, queue.tx.tick() + wait, priority, true);
+    if (wait <= 0) return addNow(queue, item, this.#settings, priority, retry);
+    delayUntil(queue, item, queue.tx.tick() + wait, priority, retry);
     item.is_folding = 1;
   }
 

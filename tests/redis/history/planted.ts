@@ -61,7 +61,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   "a retry is dropped": {
     load: FIFO,
     noticedBy: "lost adds",
-    text: "return q.addAfter(key, wait, replaces, folds, priority, true)",
+    text: "return q.addAfter(key, wait, replaces, folds, priority, retry)",
     replacement: "return",
   },
   "a key that becomes due while it is processing is dropped": {
@@ -105,8 +105,8 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   "a delay is half as long": {
     load: "delays",
     noticedBy: "unasked",
-    text: "q.delayUntil(key, q.tick() + delay, priority, isRetry)",
-    replacement: "q.delayUntil(key, q.tick() + delay / 2, priority, isRetry)",
+    text: "q.delayUntil(key, q.tick() + delay, priority, retry)",
+    replacement: "q.delayUntil(key, q.tick() + delay / 2, priority, retry)",
   },
   "the newest key is taken first": {
     load: FIFO,
