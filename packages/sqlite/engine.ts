@@ -157,6 +157,7 @@ export class SqliteEngine implements Engine {
       if (priority !== 0) queue.tx.state.isRanked = true;
       queue.keptKeys.revive(item);
       addAfter(queue, item, Math.max(toMicroseconds(result.delay), least), this.#rules, priority, this.#retry);
+      if (item.token !== null) queue.waits.keep(entry.key, item.token);
       queue.notify();
       return undefined;
     });

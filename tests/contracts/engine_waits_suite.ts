@@ -1,7 +1,7 @@
 /** Tests of the waits of processes for keys, which every engine passes: rule 23. Each test sets the clock. */
 
 import { assert, assertEquals } from "@std/assert";
-import { type EngineBench, type EngineTest, LEASE } from "./engine_bench.ts";
+import { addRateLimited, type EngineBench, type EngineTest, LEASE } from "./engine_bench.ts";
 
 /** Registers the tests of an engine. */
 export function engineWaitsSuite(engineTest: EngineTest): void {
@@ -57,6 +57,31 @@ export function engineWaitsSuite(engineTest: EngineTest): void {
       assertEquals((await outcomesOf(bench, "one")).at(-1), [[3], "cancelled why"]);
     },
   );
+
+  engineTest("rule 23: a retry by hand keeps the waits of its hand-out, and of no other", async (bench) => {
+    const { engine } = bench;
+    const take = async () => (await bench.take("o")).taken[0]!;
+    await engine.addAndWait(entryOf("a"), "one", 1);
+    const first = await take();
+    await addRateLimited(engine, { key: "a", payload: "" });
+    assertEquals(await bench.finish("a", first.token, "done"), true);
+    await bench.pass(10);
+    await engine.addAndWait(entryOf("a"), "one", 2);
+    const second = await take();
+    assertEquals([second.isAwaited, await outcomesOf(bench, "one")], [true, []]);
+    await addRateLimited(engine, { key: "a", payload: "" });
+    await engine.cancelDelayed("a");
+    assertEquals(await bench.finish("a", second.token, "handedBack"), true);
+    const third = await take();
+    await engine.addAndWait(entryOf("a"), "one", 3);
+    assertEquals(await bench.finish("a", third.token, "done"), true);
+    assertEquals(await outcomesOf(bench, "one"), [[[1, 2], "done"]]);
+    const fourth = await take();
+    await addRateLimited(engine, { key: "a", payload: "" });
+    await engine.cancelDelayed("a");
+    assertEquals(await bench.finish("a", fourth.token, "done"), true);
+    assertEquals((await outcomesOf(bench, "one")).at(-1), [[3], "cancelled"]);
+  });
 
   engineTest(
     "rule 23: waits of a process that is gone, and outcomes that nobody receives, are forgotten",

@@ -6,6 +6,7 @@ import type { RemoteLease, RemoteQueue } from "@workqueue/engine";
 import { setImmediate } from "node:timers/promises";
 import { countListeners, flush, isSettled } from "../queue_helpers.ts";
 import type { RemotePlace, RemoteTest } from "./remote_place.ts";
+import { retriedWaitsSuite } from "./retried_waits_suite.ts";
 
 /** Waits until a condition holds. */
 async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
@@ -287,6 +288,13 @@ export function waitsSuite(test: RemoteTest, partitions?: number): void {
     await assertRejects(() => queue.addAndWait("a", { sigal: 1 } as never), TypeError, "sigal");
     await assertRejects(() => queue.addAndWait("a", { priority: NaN }), RangeError, "'priority'");
     assertEquals((await queue.counts()).ready, 0);
+  });
+
+  retriedWaitsSuite((name, run) => {
+    test(name, async (place) => {
+      await using queue = open(place);
+      await run(queue);
+    });
   });
 
   test("the option 'results' is checked", (place) => {

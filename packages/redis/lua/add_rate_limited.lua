@@ -11,5 +11,9 @@ end
 if isNewest then q.keepTrace(key, trace) end
 q.addAfter(key, math.max(math.floor(delay * 1000 + 0.5), minDelayUs), replaces, folds, priority,
   retriesFirst and q.beFirst() or RETRY)
+if q.hasWaits then
+  local _, token = q.split(redis.call('HGET', q.holders, key))
+  if token then q.negateWaits(key, '0', token) end
+end
 q.wakeForReady()
 return q.reply(false)

@@ -598,14 +598,28 @@ function q.removeWait(key, wait)
   return redis.call('ZREM', q.waits_for .. key, wait) == 1
 end
 
+-- Negates the times of waits in a range. While a key is processing, waits with negative times go on if the hand-out is
+-- only done, because the key was added as a retry during the hand-out.
+function q.negateWaits(key, from, to)
+  local waits = redis.call('ZRANGE', q.waits_for .. key, from, to, 'BYSCORE', 'WITHSCORES')
+  for i = 1, #waits, 2 do redis.call('ZADD', q.waits_for .. key, -waits[i + 1], waits[i]) end
+end
+
+-- Called when an awaited key may be handed out. Returns 1 if the key is awaited, and 0 otherwise.
+function q.beginWaits(key)
+  local first = redis.call('ZRANGE', q.waits_for .. key, 0, 0, 'WITHSCORES')[2]
+  if first and tonumber(first) < 0 then q.negateWaits(key, '-inf', '(0') end
+  return first and 1 or 0
+end
+
 -- Ends the waits for a key, and tells their processes. With `token`, only waits that are older than this hand-out end.
--- `keepFor` is the time in µs for which the outcome is kept.
-function q.endWaits(key, outcome, token, keepFor)
+-- `keepFor` is the time in µs for which the outcome is kept. With `isDone`, waits with negative times go on.
+function q.endWaits(key, outcome, token, keepFor, isDone)
   if not q.hasWaits then return end
-  local to = token and '(' .. token or '+inf'
-  local waits = redis.call('ZRANGE', q.waits_for .. key, '-inf', to, 'BYSCORE')
+  local from, to = isDone and '0' or '-inf', token and '(' .. token or '+inf'
+  local waits = redis.call('ZRANGE', q.waits_for .. key, from, to, 'BYSCORE')
   if #waits == 0 then return end
-  redis.call('ZREMRANGEBYSCORE', q.waits_for .. key, '-inf', to)
+  redis.call('ZREMRANGEBYSCORE', q.waits_for .. key, from, to)
   local processes = {}
   for _, wait in ipairs(waits) do
     redis.call('ZREM', q.wait_ends, 'wait ' .. wait .. ' ' .. key)

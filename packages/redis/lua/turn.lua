@@ -124,13 +124,16 @@ local function finish(key, token, kind, delay, given, reason, wish, attempts, ma
     flag = q.split(redis.call('HGET', q.holders, key)) -- carryOut may have marked the key as added again
   end
   if q.hasWaits and not isCancelled and (kind == 'succeeded' or kind == 'requeueAfter' or kind == 'done') then
-    q.endWaits(key, kind == 'succeeded' and reason ~= '' and reason or 'done', token, keepOutcomesUs)
+    q.endWaits(key, kind == 'succeeded' and reason ~= '' and reason or 'done', token, keepOutcomesUs, kind == 'done')
   end
   q.letGo(key, token, holdingOwner, rank, hasStalled)
   if flag == '+' then
     q.comeAgain(key, kind == 'handedBack' and place or q.tick(), kind == 'handedBack')
   else
     q.dropItem(key)
+    if q.hasWaits and kind == 'done' and not redis.call('ZSCORE', q.delayed, key) then
+      q.endWaits(key, 'cancelled') -- the retry was cancelled
+    end
   end
   return isCancelled and 2 or 1
 end
@@ -434,7 +437,7 @@ function q.hold()
   redis.call('ZADD', q.owners, q.leaseEnd(leaseUs), owner)
   if tellsAdds then q.beTold(owner) end
   if q.hasWaits then
-    for i, key in ipairs(keys) do taken.isAwaited[i] = redis.call('EXISTS', q.waits_for .. key) end
+    for i, key in ipairs(keys) do taken.isAwaited[i] = q.beginWaits(key) end
   end
   taken.failures = failures_of(keys)
   if q.hasTraces then taken.trace = redis.call('HMGET', q.traces, unpack(keys)) end

@@ -166,6 +166,10 @@ end
 if isNewest then q.keepTrace(key, trace) end
 q.addAfter(key, math.max(math.floor(delay * 1000 + 0.5), minDelayUs), replaces, folds, priority,
   retriesFirst and q.beFirst() or RETRY)
+if q.hasWaits then
+  local _, token = q.split(redis.call('HGET', q.holders, key))
+  if token then q.negateWaits(key, '0', token) end
+end
 q.wakeForReady()
 return q.reply(false)
 `,
@@ -2486,14 +2490,28 @@ function q.removeWait(key, wait)
   return redis.call('ZREM', q.waits_for .. key, wait) == 1
 end
 
+-- Negates the times of waits in a range. While a key is processing, waits with negative times go on if the hand-out is
+-- only done, because the key was added as a retry during the hand-out.
+function q.negateWaits(key, from, to)
+  local waits = redis.call('ZRANGE', q.waits_for .. key, from, to, 'BYSCORE', 'WITHSCORES')
+  for i = 1, #waits, 2 do redis.call('ZADD', q.waits_for .. key, -waits[i + 1], waits[i]) end
+end
+
+-- Called when an awaited key may be handed out. Returns 1 if the key is awaited, and 0 otherwise.
+function q.beginWaits(key)
+  local first = redis.call('ZRANGE', q.waits_for .. key, 0, 0, 'WITHSCORES')[2]
+  if first and tonumber(first) < 0 then q.negateWaits(key, '-inf', '(0') end
+  return first and 1 or 0
+end
+
 -- Ends the waits for a key, and tells their processes. With \`token\`, only waits that are older than this hand-out end.
--- \`keepFor\` is the time in µs for which the outcome is kept.
-function q.endWaits(key, outcome, token, keepFor)
+-- \`keepFor\` is the time in µs for which the outcome is kept. With \`isDone\`, waits with negative times go on.
+function q.endWaits(key, outcome, token, keepFor, isDone)
   if not q.hasWaits then return end
-  local to = token and '(' .. token or '+inf'
-  local waits = redis.call('ZRANGE', q.waits_for .. key, '-inf', to, 'BYSCORE')
+  local from, to = isDone and '0' or '-inf', token and '(' .. token or '+inf'
+  local waits = redis.call('ZRANGE', q.waits_for .. key, from, to, 'BYSCORE')
   if #waits == 0 then return end
-  redis.call('ZREMRANGEBYSCORE', q.waits_for .. key, '-inf', to)
+  redis.call('ZREMRANGEBYSCORE', q.waits_for .. key, from, to)
   local processes = {}
   for _, wait in ipairs(waits) do
     redis.call('ZREM', q.wait_ends, 'wait ' .. wait .. ' ' .. key)
@@ -3511,13 +3529,16 @@ local function finish(key, token, kind, delay, given, reason, wish, attempts, ma
     flag = q.split(redis.call('HGET', q.holders, key)) -- carryOut may have marked the key as added again
   end
   if q.hasWaits and not isCancelled and (kind == 'succeeded' or kind == 'requeueAfter' or kind == 'done') then
-    q.endWaits(key, kind == 'succeeded' and reason ~= '' and reason or 'done', token, keepOutcomesUs)
+    q.endWaits(key, kind == 'succeeded' and reason ~= '' and reason or 'done', token, keepOutcomesUs, kind == 'done')
   end
   q.letGo(key, token, holdingOwner, rank, hasStalled)
   if flag == '+' then
     q.comeAgain(key, kind == 'handedBack' and place or q.tick(), kind == 'handedBack')
   else
     q.dropItem(key)
+    if q.hasWaits and kind == 'done' and not redis.call('ZSCORE', q.delayed, key) then
+      q.endWaits(key, 'cancelled') -- the retry was cancelled
+    end
   end
   return isCancelled and 2 or 1
 end
@@ -3821,7 +3842,7 @@ function q.hold()
   redis.call('ZADD', q.owners, q.leaseEnd(leaseUs), owner)
   if tellsAdds then q.beTold(owner) end
   if q.hasWaits then
-    for i, key in ipairs(keys) do taken.isAwaited[i] = redis.call('EXISTS', q.waits_for .. key) end
+    for i, key in ipairs(keys) do taken.isAwaited[i] = q.beginWaits(key) end
   end
   taken.failures = failures_of(keys)
   if q.hasTraces then taken.trace = redis.call('HMGET', q.traces, unpack(keys)) end

@@ -176,7 +176,7 @@ CREATE TABLE given_up (
 CREATE TABLE waits (                  -- waits of processes for keys: see store/waits.ts
   queue INTEGER NOT NULL,
   key TEXT NOT NULL,
-  since INTEGER NOT NULL,
+  since INTEGER NOT NULL,             -- negative if the current hand-out was retried by hand: see store/waits.ts
   process TEXT NOT NULL,
   id INTEGER NOT NULL,                -- number of the wait in its process
   ends INTEGER NOT NULL,              -- time when the wait is forgotten, unless its process keeps it

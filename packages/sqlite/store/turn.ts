@@ -19,7 +19,7 @@ import { PRODUCT } from "../product.ts";
 import { continueRedrive } from "./redrive.ts";
 import type { AddSettings } from "./adds.ts";
 import { addAfter, addNow, delayUntil, endHandOut, makeDueReady, promoteDue } from "./arrivals.ts";
-import { type Item, leaveLine, Line } from "./item.ts";
+import { isGone, type Item, leaveLine, Line } from "./item.ts";
 import { expireLeases, firstEnd, type GivenUp, hear } from "./leases.ts";
 import type { Taken } from "./order.ts";
 import { OF_OWNER } from "./owners.ts";
@@ -135,10 +135,13 @@ class Turn {
     const failures = this.#carryOut(item, finish, delayUs, priority ?? held_priority);
     if (failures !== undefined) return failures;
     if (cancelled === null && ENDS_WAITS[kind]) {
-      queue.waits.end(key, finish.result ?? "done", item.token, this.#settings.keepOutcomesFor);
+      // If the hand-out is only done, waits go on that were kept by a retry.
+      const from = kind === "done" ? 0 : undefined;
+      queue.waits.end(key, finish.result ?? "done", item.token, this.#settings.keepOutcomesFor, from);
     }
     if (kind === "handedBack") place = held_place ?? undefined;
     endHandOut(queue, item, kind === "handedBack", place);
+    if (kind === "done" && isGone(item)) queue.waits.end(key, "cancelled"); // the retry was cancelled
     return cancelled === null ? true : "cancelled";
   }
 
@@ -346,7 +349,7 @@ class Turn {
         priority: tx.state.isRanked ? priority : undefined,
         trace: item.trace ?? undefined,
         readyForMs: measuresTimes ? (tx.now - since) / 1000 : undefined,
-        isAwaited: waits.has(key) || undefined,
+        isAwaited: waits.begin(key) || undefined,
       };
     });
   }

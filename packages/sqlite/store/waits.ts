@@ -37,11 +37,34 @@ export class Waits {
     this.#note(ends);
   }
 
-  /** Reports whether a key is awaited. */
-  has(key: string): boolean {
+  /** Called when a key is handed out. Reports whether it is awaited. */
+  begin(key: string): boolean {
     if (!this.#tx.state.waits?.waiting) return false;
     const { sql, queue } = this.#tx;
-    return sql.get("SELECT 1 FROM waits WHERE queue = ? AND key = ? LIMIT 1", queue, key) !== undefined;
+    const first = sql.get<{ since: number }>(
+      "SELECT since FROM waits WHERE queue = ? AND key = ? ORDER BY since LIMIT 1",
+      queue,
+      key,
+    );
+    if (first !== undefined && first.since < 0) {
+      sql.run("UPDATE waits SET since = -since WHERE queue = ? AND key = ? AND since < 0", queue, key);
+    }
+    return first !== undefined;
+  }
+
+  /**
+   * Called when a key is added as a retry during a hand-out. The waits that are older than the hand-out go on if the
+   * hand-out is only done. Until the next hand-out, their times are negative.
+   */
+  keep(key: string, token: number): void {
+    if (!this.#tx.state.waits?.waiting) return;
+    const { sql, queue } = this.#tx;
+    sql.run(
+      "UPDATE waits SET since = -since WHERE queue = ? AND key = ? AND since BETWEEN 0 AND ?",
+      queue,
+      key,
+      token,
+    );
   }
 
   /**
@@ -49,14 +72,22 @@ export class Waits {
    *
    * @param token The token of the hand-out whose outcome it is. Later waits go on. By default, all waits end.
    * @param keepFor The microseconds for which the outcome is kept.
+   * @param from Smallest time of the waits that end. By default, waits that were kept end as well.
    */
-  end(key: string, outcome: string, token: number = Number.MAX_SAFE_INTEGER, keepFor: number = WAIT_FOR * 1000): void {
+  end(
+    key: string,
+    outcome: string,
+    token: number = Number.MAX_SAFE_INTEGER,
+    keepFor: number = WAIT_FOR * 1000,
+    from: number = -token,
+  ): void {
     if (!this.#tx.state.waits?.waiting) return;
     const { sql, queue, now, messages } = this.#tx;
     const ended = sql.all<{ process: string; id: number }>(
-      "DELETE FROM waits WHERE queue = ? AND key = ? AND since < ? RETURNING process, id",
+      "DELETE FROM waits WHERE queue = ? AND key = ? AND since BETWEEN ? AND ? RETURNING process, id",
       queue,
       key,
+      from,
       token,
     );
     if (ended.length === 0) return;
