@@ -64,9 +64,9 @@ export abstract class EngineBench {
     await this.engine.add(keys.map((key) => ({ key, payload: `of ${key}` })), delay);
   }
 
-  /** Takes items for an owner. */
-  async take(owner: string, wanted = 1, known = 0, engine = this.engine): Promise<TurnReply> {
-    return await this.turn(owner, [], wanted, known, engine);
+  /** Takes items for an owner. With `tellsAdds`, the owner wants to be told of adds of its keys. */
+  async take(owner: string, wanted = 1, known = 0, engine = this.engine, tellsAdds = false): Promise<TurnReply> {
+    return await this.turn(owner, [], wanted, known, engine, tellsAdds);
   }
 
   /** Reports an owner's finished work, and takes items for that owner. */
@@ -76,8 +76,9 @@ export abstract class EngineBench {
     wanted = 0,
     known = 0,
     engine = this.engine,
+    tellsAdds = false,
   ): Promise<TurnReply> {
-    const common = { process: `process of ${owner}`, owner, throttle: undefined };
+    const common = { process: `process of ${owner}`, owner, tellsAdds, throttle: undefined };
     const reply = await engine.turn({
       ...common,
       known,

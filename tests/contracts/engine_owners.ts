@@ -1,11 +1,13 @@
 /** Random runs in which owners use an engine while the store's clock jumps. */
 
 import { assert, assertEquals } from "@std/assert";
-import { type Finish, WAIT_FOR } from "@workqueue/engine";
+import { type Finish, type Renewal, type TakenKey, type TurnReply, WAIT_FOR } from "@workqueue/engine";
 import * as fc from "fast-check";
 import { type EngineBench, LEASE } from "./engine_bench.ts";
 
 const OWNERS = ["one", "two", "three"];
+/** Owners that want to be told of adds of their keys, so that they can abort attempts. */
+const ARE_TOLD: readonly string[] = ["one", "two"];
 /** Process that waits for keys. */
 const WAITER = "waiter";
 const KEYS = ["a", "b", "c", "d", "e", "f"];
@@ -29,6 +31,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("cancel"), key: fc.constantFrom(...KEYS) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("finishOld"), which: fc.nat(20) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("renew"), owner }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("abort"), owner: fc.constantFrom(...ARE_TOLD) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("loseReply"), owner, isNoticed: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("pass"), ms: fc.integer({ min: 1, max: LEASE }) }) },
   { weight: 4, arbitrary: fc.constant({ do: "pass", ms: LEASE + 1 }) },
@@ -39,7 +42,7 @@ type Step =
   | { do: "addAfter"; key: string; ms: number }
   | { do: "cancel"; key: string }
   | { do: "take"; owner: string; wanted: number }
-  | { do: "renew"; owner: string }
+  | { do: "renew" | "abort"; owner: string }
   | { do: "wait"; key: string }
   | { do: "loseReply"; owner: string; isNoticed: boolean }
   | { do: "finish"; which: number; kind: Finish["kind"] }
@@ -55,6 +58,8 @@ interface Hold {
   isOver: boolean;
   /** Whether the key was cancelled after this hand-out. */
   isCancelled?: boolean;
+  /** Whether the key was added after this hand-out, and not cancelled since. */
+  isAddedAgain?: boolean;
   /** Whether the lease's owner was notified of the loss. The lease remains valid until the engine takes it away. */
   isLost?: boolean;
 }
@@ -72,6 +77,10 @@ class Owners {
   readonly #waits = new Map<number, { readonly key: string; readonly adds: number }>();
   /** Whether waits may have been forgotten, because they were not kept for long. */
   #isLate = false;
+  /** Keys that were cancelled and not added since. */
+  readonly #cancelled = new Set<string>();
+  /** Number of failures of each key, if it is not 0. */
+  readonly #failures = new Map<string, number>();
   /** Largest number of adds before a hand-out of each key that was done. */
   readonly #done = new Map<string, number>();
   /** Upper bound for the queue's time, in microseconds. The queue's time never goes back. */
@@ -87,10 +96,10 @@ class Owners {
     switch (step.do) {
       case "add":
       case "addAfter":
-        this.#owed.set(step.key, ++this.#adds);
+        this.#added(step.key, step.do === "add" || step.ms === 0);
         return step.do === "add" ? await bench.add(step.key) : await bench.addAfter(step.ms, step.key);
       case "wait": {
-        this.#owed.set(step.key, ++this.#adds);
+        this.#added(step.key, true);
         const id = this.#adds;
         this.#waits.set(id, { key: step.key, adds: id });
         return await bench.engine.addAndWait({ key: step.key, payload: "", delay: 0, priority: 0 }, WAITER, id);
@@ -98,9 +107,13 @@ class Owners {
       case "cancel": {
         const state = await bench.engine.cancel(step.key, "enough");
         this.#owed.delete(step.key);
+        this.#cancelled.add(step.key);
+        if (state !== undefined) this.#failures.delete(step.key);
         if (state !== "running") return;
         const hold = this.holds.findLast(({ key }) => key === step.key);
-        if (hold !== undefined) hold.isCancelled = true;
+        if (hold === undefined) return;
+        hold.isCancelled = true;
+        hold.isAddedAgain = false;
         return;
       }
       case "take":
@@ -111,25 +124,20 @@ class Owners {
       }
       case "finishOld":
         return await this.finish(this.holds[step.which % this.holds.length], "succeeded");
-      case "renew": {
-        const news = await bench.engine.renew(step.owner);
-        const isThere = news !== undefined;
-        if (isThere && this.#isAlive(step.owner)) {
-          const cancelled = this.#heldBy(step.owner).filter(({ isCancelled }) => isCancelled);
-          const told = new Map(news.cancelled.map(({ token, reason }) => [token, reason]));
-          for (const { token } of cancelled) assertEquals(told.get(token), "enough", "the owner is told");
-        }
-        if (this.#isAlive(step.owner) && this.#heldBy(step.owner).length > 0) {
-          assert(isThere, "a lease that is not over can be renewed");
-        }
-        if (isThere) this.#ends.set(step.owner, this.#now + LEASE * 1000);
+      case "abort": {
+        const { addedAgain = [] } = await this.#renew(step.owner) ?? {};
+        const known = this.#heldBy(step.owner).filter(({ token }) => addedAgain.includes(token));
+        for (const hold of known) await this.finish(hold, "handedBack");
         return;
       }
+      case "renew":
+        return void await this.#renew(step.owner);
       case "loseReply": {
         const known = this.#heldBy(step.owner);
-        const { isLost, taken, givenUp } = await bench.take(step.owner, 2, known.length);
+        const { isLost, taken, givenUp } = await this.#ask(step.owner, 2, known.length);
         this.#giveUp(givenUp.map(({ key }) => key));
         if (isLost) return this.#forget(step.owner);
+        for (const each of taken) this.#check(each);
         if (taken.length > 0) this.#ends.set(step.owner, this.#now + LEASE * 1000);
         if (step.isNoticed) await bench.engine.release(step.owner, known.map(({ token }) => token));
         return;
@@ -146,10 +154,38 @@ class Owners {
     }
   }
 
+  /** Adds a key. `isNow` is whether the add has no delay. */
+  #added(key: string, isNow: boolean): void {
+    this.#owed.set(key, ++this.#adds);
+    this.#cancelled.delete(key);
+    const hold = this.holds.findLast((hold) => hold.key === key);
+    if (isNow && hold !== undefined) hold.isAddedAgain = true;
+  }
+
+  /** Renews the lease of an owner, and checks what the owner is told. */
+  async #renew(owner: string): Promise<Renewal | undefined> {
+    const news = await this.bench.engine.renew(owner, ARE_TOLD.includes(owner));
+    const held = this.#heldBy(owner);
+    if (news !== undefined && this.#isAlive(owner)) {
+      const reasons = new Map(news.cancelled.map(({ token, reason }) => [token, reason]));
+      const added = new Set(news.addedAgain);
+      for (const { token, isCancelled, isAddedAgain = false } of held) {
+        assertEquals(reasons.get(token), isCancelled ? "enough" : undefined, "the owner is told of the cancel");
+        assertEquals(added.has(token), isAddedAgain && ARE_TOLD.includes(owner), "the owner is told of the add");
+      }
+    }
+    if (this.#isAlive(owner) && held.length > 0) assert(news, "a lease that is not over can be renewed");
+    if (news !== undefined) this.#ends.set(owner, this.#now + LEASE * 1000);
+    return news;
+  }
+
+  #ask(owner: string, wanted: number, known: number): Promise<TurnReply> {
+    return this.bench.take(owner, wanted, known, this.bench.engine, ARE_TOLD.includes(owner));
+  }
+
   async take(owner: string, wanted: number): Promise<void> {
-    const { bench } = this;
     const processing = this.#heldBy(owner);
-    const { taken, isLost, isAlone, givenUp } = await bench.take(owner, wanted, processing.length);
+    const { taken, isLost, isAlone, givenUp } = await this.#ask(owner, wanted, processing.length);
     this.#giveUp(givenUp.map(({ key }) => key));
     if (isLost) {
       assert(!this.#isAlive(owner), "nothing is taken away before the lease is over");
@@ -157,7 +193,9 @@ class Owners {
     }
     assert(taken.length <= wanted);
     if (isAlone && taken.length > 0) assertEquals([taken.length, processing.length], [1, 0], "a suspect is alone");
-    for (const { key, token } of taken) {
+    for (const each of taken) {
+      const { key, token } = each;
+      this.#check(each);
       for (const other of this.holds) {
         assert(Number(token) > Number(other.token), "tokens grow");
         if (other.key !== key || (other.isOver && !other.isLost)) continue;
@@ -168,6 +206,12 @@ class Owners {
       this.holds.push({ owner, key, token, adds: this.#adds, isOver: false });
     }
     if (taken.length > 0) this.#ends.set(owner, this.#now + LEASE * 1000);
+  }
+
+  /** Checks a key that was handed out. */
+  #check({ key, failures }: TakenKey): void {
+    assert(!this.#cancelled.has(key), "a cancelled key is handed out again only after an add");
+    assertEquals(failures, this.#failures.get(key) ?? 0, "failures");
   }
 
   async finish(hold: Hold | undefined, kind: Finish["kind"]): Promise<void> {
@@ -182,6 +226,8 @@ class Owners {
     hold.isLost = false;
     if (!counts) return;
     assert(isNewest, "only the newest token of a key counts");
+    if (counts === true && kind === "retry") this.#failures.set(hold.key, (this.#failures.get(hold.key) ?? 0) + 1);
+    if (counts === true && kind === "succeeded") this.#failures.delete(hold.key);
     const ends = counts === true && ["succeeded", "done", "requeueAfter"].includes(kind);
     if (ends) this.#done.set(hold.key, Math.max(hold.adds, this.#done.get(hold.key) ?? 0));
     await this.#look();
@@ -236,7 +282,10 @@ class Owners {
 
   #giveUp(keys: readonly string[]): void {
     this.givenUp += keys.length;
-    for (const key of keys) this.#owed.delete(key);
+    for (const key of keys) {
+      this.#owed.delete(key);
+      this.#failures.delete(key);
+    }
   }
 
   #heldBy(owner: string): Hold[] {
