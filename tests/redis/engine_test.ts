@@ -114,6 +114,29 @@ redisTest(
   ({ url }) => checkRedisOwners(url, { runs: RUNS, seed: given === undefined ? 0 : Math.floor(Math.random() * 1e6) }),
 );
 
+engineTest(
+  "an owner that is told of adds leaves nothing behind, also if it took its first key while the order changed",
+  async (bench) => {
+    await bench.add(...Array.from({ length: 250 }, (_, i) => `key ${i}`));
+    const engine = bench.order({ type: "priority", maxHeadStart: "1m" });
+    await engine.add([{ key: "last", payload: "" }]); // moves the first 200 keys
+    const { taken: [first] } = await bench.take("o", 1, 0, engine, true);
+    await bench.add(first!.key);
+    assertEquals((await engine.renew("o", true))!.addedAgain, [first!.token]);
+    await engine.leave("process of o", "o");
+    for (const name of ["telling", "added:o"]) assertEquals(await bench.stored("EXISTS", name), 0, name);
+  },
+);
+
+engineTest("a server that loses only meta still knows which running keys were cancelled", async (bench) => {
+  await bench.add("a");
+  const { taken: [a] } = await bench.take("o");
+  await bench.engine.cancel("a", "enough");
+  await bench.stored("DEL", "meta");
+  assertEquals((await bench.engine.renew("o"))!.cancelled, [{ token: a!.token, reason: "enough" }]);
+  assertEquals(await bench.finish("a", a!.token, "retry"), "cancelled");
+});
+
 engineTest("dropped given-up keys and forgotten failures leave nothing behind", async (bench) => {
   await bench.engine.keepGivenUp({ max: 1, maxAge: undefined });
   await bench.add("a", "b", "c");

@@ -7,17 +7,23 @@ if not q.born then
   q.born = whole(time)
   redis.call('HSET', q.meta, 'format', FORMAT, 'born', q.born)
   if IS_PARTITION then redis.call('HSET', q.meta, 'partitions', partitioning) end
-  local function has(...)
-    return redis.call('EXISTS', ...) > 0 and '1' or false
+  -- Stores a field of `meta` if any of the keys on the server exist. Returns '1' if so, and `false` otherwise.
+  local function found(field, ...)
+    if redis.call('EXISTS', ...) == 0 then return false end
+    redis.call('HSET', q.meta, field, 1)
+    return '1'
   end
-  stored[8], stored[9], q.ranked = has(q.items), has(q.folding), has(q.priorities, q.due_priorities)
-  q.hasTraces, q.hasWaits, q.tellsAdds = has(q.traces), has(q.wait_ends), has(q.telling)
-  q.hasFirst = has(q.retries, q.due_retries)
-  if stored[8] then redis.call('HSET', q.meta, 'payloads', 1) end
-  if stored[9] then redis.call('HSET', q.meta, 'folding', 1) end
-  if q.ranked then redis.call('HSET', q.meta, 'ranked', 1) end
-  if q.hasTraces then redis.call('HSET', q.meta, 'traces', 1, 'more', 1) end
-  if q.hasWaits then redis.call('HSET', q.meta, 'waits', 1, 'more', 1) end
-  if q.tellsAdds then redis.call('HSET', q.meta, 'adds', 1, 'more', 1) end
-  if q.hasFirst then redis.call('HSET', q.meta, 'first', 1, 'more', 1) end
+  stored[8], stored[9] = found('payloads', q.items), found('folding', q.folding)
+  q.ranked = found('ranked', q.priorities, q.due_priorities)
+  q.hasTraces, q.hasWaits = found('traces', q.traces), found('waits', q.wait_ends)
+  q.tellsAdds, q.hasFirst = found('adds', q.telling), found('first', q.retries, q.due_retries)
+  for _, owners in ipairs({ q.owners, q.expired }) do
+    for _, owner in ipairs(redis.call('ZRANGE', owners, 0, -1)) do
+      q.hasCancels = found('cancels', q.cancelled_by .. owner) or q.hasCancels
+    end
+  end
+  if q.hasTraces or q.hasWaits or q.tellsAdds or q.hasFirst or q.hasCancels then
+    redis.call('HSET', q.meta, 'more', 1)
+    stored[13] = '1'
+  end
 end

@@ -20,6 +20,9 @@ do
     redis.call('HDEL', q.meta, 'moving')
     local isUsual = not stored[16]
     for _, field in ipairs(redis.call('HMGET', q.meta, unpack(RARE_FIELDS))) do isUsual = isUsual and not field end
-    if isUsual then redis.call('HDEL', q.meta, 'more') end
+    if isUsual then
+      redis.call('HDEL', q.meta, 'more')
+      stored[13] = nil -- for a later q.useMore
+    end
   end
 end

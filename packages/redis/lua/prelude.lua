@@ -238,7 +238,9 @@ end
 
 -- Notes that scripts must read the rarer fields of `meta`.
 function q.useMore()
-  if not stored[13] then redis.call('HSET', q.meta, 'more', 1) end
+  if stored[13] then return end
+  redis.call('HSET', q.meta, 'more', 1)
+  stored[13] = '1'
 end
 
 -- Functions for priorities, which most queues don't have. They are created on first use, because creating them in each

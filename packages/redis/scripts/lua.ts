@@ -271,19 +271,25 @@ if not q.born then
   q.born = whole(time)
   redis.call('HSET', q.meta, 'format', FORMAT, 'born', q.born)
   if IS_PARTITION then redis.call('HSET', q.meta, 'partitions', partitioning) end
-  local function has(...)
-    return redis.call('EXISTS', ...) > 0 and '1' or false
+  -- Stores a field of \`meta\` if any of the keys on the server exist. Returns '1' if so, and \`false\` otherwise.
+  local function found(field, ...)
+    if redis.call('EXISTS', ...) == 0 then return false end
+    redis.call('HSET', q.meta, field, 1)
+    return '1'
   end
-  stored[8], stored[9], q.ranked = has(q.items), has(q.folding), has(q.priorities, q.due_priorities)
-  q.hasTraces, q.hasWaits, q.tellsAdds = has(q.traces), has(q.wait_ends), has(q.telling)
-  q.hasFirst = has(q.retries, q.due_retries)
-  if stored[8] then redis.call('HSET', q.meta, 'payloads', 1) end
-  if stored[9] then redis.call('HSET', q.meta, 'folding', 1) end
-  if q.ranked then redis.call('HSET', q.meta, 'ranked', 1) end
-  if q.hasTraces then redis.call('HSET', q.meta, 'traces', 1, 'more', 1) end
-  if q.hasWaits then redis.call('HSET', q.meta, 'waits', 1, 'more', 1) end
-  if q.tellsAdds then redis.call('HSET', q.meta, 'adds', 1, 'more', 1) end
-  if q.hasFirst then redis.call('HSET', q.meta, 'first', 1, 'more', 1) end
+  stored[8], stored[9] = found('payloads', q.items), found('folding', q.folding)
+  q.ranked = found('ranked', q.priorities, q.due_priorities)
+  q.hasTraces, q.hasWaits = found('traces', q.traces), found('waits', q.wait_ends)
+  q.tellsAdds, q.hasFirst = found('adds', q.telling), found('first', q.retries, q.due_retries)
+  for _, owners in ipairs({ q.owners, q.expired }) do
+    for _, owner in ipairs(redis.call('ZRANGE', owners, 0, -1)) do
+      q.hasCancels = found('cancels', q.cancelled_by .. owner) or q.hasCancels
+    end
+  end
+  if q.hasTraces or q.hasWaits or q.tellsAdds or q.hasFirst or q.hasCancels then
+    redis.call('HSET', q.meta, 'more', 1)
+    stored[13] = '1'
+  end
 end
 `,
   claim: `--#include read_lock
@@ -1722,7 +1728,10 @@ do
     redis.call('HDEL', q.meta, 'moving')
     local isUsual = not stored[16]
     for _, field in ipairs(redis.call('HMGET', q.meta, unpack(RARE_FIELDS))) do isUsual = isUsual and not field end
-    if isUsual then redis.call('HDEL', q.meta, 'more') end
+    if isUsual then
+      redis.call('HDEL', q.meta, 'more')
+      stored[13] = nil -- for a later q.useMore
+    end
   end
 end
 `,
@@ -2130,7 +2139,9 @@ end
 
 -- Notes that scripts must read the rarer fields of \`meta\`.
 function q.useMore()
-  if not stored[13] then redis.call('HSET', q.meta, 'more', 1) end
+  if stored[13] then return end
+  redis.call('HSET', q.meta, 'more', 1)
+  stored[13] = '1'
 end
 
 -- Functions for priorities, which most queues don't have. They are created on first use, because creating them in each
