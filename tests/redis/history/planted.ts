@@ -177,7 +177,7 @@ export const BUGS: Readonly<Record<string, Bug>> = {
   "a blocked retry is dropped when it has budget": {
     load: BUDGET,
     noticedBy: "lost adds",
-    text: "makeReady(first[1], q.tick(), first[2])",
+    text: "makeReady(first[1], q.placeOfRetry(q.tick(), retry), first[2])",
     replacement: "",
   },
   "all groups weigh the same": {
