@@ -23,7 +23,7 @@ const POLICIES: Readonly<Record<keyof typeof MAKERS, PolicyLua>> = {
       for n = 1, step[3] do keys[n] = 'first ' .. i .. ' ' .. n end
       budget.begin(keys, 0)
     elseif step[2] == 'retry' then
-      budget.come('retry ' .. i, now, 0, true, false)
+      budget.come('retry ' .. i, now, 0, RETRY, false)
     else
       budget.open()
     end
@@ -105,7 +105,7 @@ export function policyScript(policy: keyof typeof MAKERS): string {
   const { functions, run } = POLICIES[policy]!;
   return /* lua */ `
 local prefix = string.sub(KEYS[1], 1, -5)
-local BATCH, KEPT = 200, 10000
+local BATCH, KEPT, RETRY, FIRST = 200, 10000, 1, 2
 local now
 local function whole(number)
   return string.format('%d', number)
@@ -117,6 +117,7 @@ function q.makeReady() end
 function q.isReady() return false end
 function q.firstFree(_, number) return number end
 function q.tick() return now end
+function q.placeOfRetry(place) return place end
 ${functions}
 -- Numbers are replied as text, because JSON in Lua cuts off digits.
 local function exact(value)
