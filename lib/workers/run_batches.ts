@@ -48,7 +48,8 @@ export interface BatchOptions<T = unknown> extends WorkerOptions<T> {
   wait?: Duration | undefined;
   /**
    * Whether the handler is called again with each half of a batch that failed, until the failing items are alone. Only
-   * these items count a failure. The handler must be able to repeat what it did for the other items.
+   * these items count a failure. Items whose attempts were aborted meanwhile, such as cancelled ones, are left out. The
+   * handler must be able to repeat what it did for the other items.
    *
    * @default {false}
    */
@@ -286,12 +287,7 @@ class Batches<T> {
       this.#gatherings.delete(gathering);
       if (this.#open.get(gathering.group) === gathering) this.#open.delete(gathering.group);
       if (gathering.timer !== undefined) clock.clearTimeout(gathering.timer);
-      const members: Member<T>[] = [];
-      for (const member of gathering.members) {
-        const signal = mayHaveWaited ? member.context.signal : undefined;
-        if (signal?.aborted) member.reject(signal.reason);
-        else members.push(member);
-      }
+      const members = mayHaveWaited ? withoutAborted(gathering.members) : gathering.members;
       if (members.length > 0) void this.#run({ members, gone: new Set() });
     }
   }
@@ -343,21 +339,40 @@ class Batches<T> {
     } catch (thrown) {
       if (this.#terms.split && members.length > 1) {
         const half = members.length >> 1;
-        await this.#handle(batch, members.slice(0, half));
-        return await this.#handle(batch, members.slice(half));
+        await this.#handleHalf(batch, members.slice(0, half));
+        return await this.#handleHalf(batch, members.slice(half));
       }
       error = { thrown };
     }
-    if (members.length < batch.members.length) { // the batch goes on without these
-      for (const member of members) batch.gone.add(member);
-      this.#reserve();
-    }
+    this.#leave(batch, members);
     for (const { item, resolve, reject } of members) {
       if (error !== undefined) reject(error.thrown);
       else if (failed?.has(item)) reject(failed.get(item));
       else resolve();
     }
   }
+
+  /** Calls the handler with a half of a batch, without items whose attempts were aborted meanwhile. */
+  async #handleHalf(batch: Batch<T>, half: readonly Member<T>[]): Promise<void> {
+    const members = withoutAborted(half);
+    if (members.length < half.length) this.#leave(batch, half.filter((member) => !members.includes(member)));
+    if (members.length > 0) await this.#handle(batch, members);
+  }
+
+  /** Lets a batch go on without members that have ended. */
+  #leave(batch: Batch<T>, members: readonly Member<T>[]): void {
+    if (members.length === batch.members.length) return; // the batch ends with them
+    for (const member of members) batch.gone.add(member);
+    this.#reserve();
+  }
+}
+
+/** Rejects the members whose attempts were aborted, and returns the others. */
+function withoutAborted<T>(members: readonly Member<T>[]): readonly Member<T>[] {
+  return members.filter(({ context: { signal }, reject }) => {
+    if (signal.aborted) reject(signal.reason);
+    return !signal.aborted;
+  });
 }
 
 function contextOf<T>(members: readonly Member<T>[]): BatchContext<T> {

@@ -246,6 +246,44 @@ Deno.test("batches: an item that is cancelled or times out while it waits for ot
   await pool.stop();
 });
 
+Deno.test("batches: a split leaves out items that are cancelled or time out meanwhile, or are added again", async () => {
+  const clock = new HandClock();
+  const queue = queueWith({ clock });
+  const batches: string[] = [];
+  const errors: string[] = [];
+  const fails: ((error: Error) => void)[] = [];
+  const pool = runBatches(queue, (items) => {
+    batches.push(items.join(""));
+    return new Promise<void>((_resolve, fail) => fails.push(fail));
+  }, {
+    size: 4,
+    split: true,
+    timeout: 100,
+    whileProcessing: "abort",
+    onError: (error, item) => errors.push(`${item}: ${(error as Error).name}`),
+  });
+  add(queue, "abcd");
+  await flush();
+  queue.cancel("a");
+  queue.add("d");
+  fails[0]!(new Error("bad"));
+  await flush();
+  assertEquals([batches, queue.length], [["abcd", "b"], 0]);
+  fails[1]!(new Error("bad"));
+  await flush();
+  assertEquals([batches, errors], [["abcd", "b", "c"], ["b: Error"]]);
+  await clock.advance(99);
+  fails[2]!(new Error("bad"));
+  await flush();
+  assertEquals([batches.slice(3), errors], [["db"], ["b: Error", "c: Error"]]);
+  await clock.advance(100);
+  fails[3]!(new Error("too late"));
+  await flush();
+  assertEquals([batches.slice(4), errors.slice(2)], [["c"], ["d: TimeoutError", "b: TimeoutError"]]);
+  fails[4]!(new Error("bad"));
+  await pool.stop();
+});
+
 Deno.test("batches: while a batch is split, no item is taken in place of items that have ended", async () => {
   const queue = queueWith();
   const batches: string[] = [];
