@@ -56,6 +56,17 @@ export function engineCopiesSuite(engineTest: EngineTest): void {
     assertEquals((await other.snapshot(9)).failingItems.map(({ key }) => key).sort(), ["failed", "retry"]);
   });
 
+  engineTest("copies: a key that failed may be listed after keys that did not", async (bench) => {
+    const { engine } = bench;
+    await engine.addEach([{ key: "later", payload: "1", delay: 1000, priority: 0 }]);
+    await addRateLimited(engine, { key: "retry", payload: "2" }, { minDelay: 60_000 });
+    const found = byKey(await storedIn(engine)) as Record<string, StoredKey>;
+    assertEquals([found.later!.failures?.count ?? 0, found.retry!.failures!.count], [0, 1]);
+    const other = bench.open({ name: `${engine.settings.name} copy`, hasItems: true });
+    await other.restore(Object.values(found));
+    assertEquals((await other.counts()).failing, 1);
+  });
+
   engineTest("copies: the order is kept, over many pages, and ready keys are handed out", async (bench) => {
     const keys = Array.from({ length: 450 }, (_, i) => `key ${i * 7 % 450}`);
     for (const key of keys) await bench.add(key);

@@ -52,8 +52,8 @@ if #keys > 0 then
       entries.failures[n] = failed
       entries.error[n] = failed > 0 and columns.error[i] or ''
       entries.failingForUs[n] = failed > 0 and now - (tonumber(columns.since[i]) or now) or 0
-      entries.forgottenInUs[n] = failed > 0 and ends and ends - now
-      entries.earlyForUs[n] = failed > 0 and early and math.max(early - now, 0)
+      entries.forgottenInUs[n] = failed > 0 and ends and ends - now or false -- `nil` would end the list
+      entries.earlyForUs[n] = failed > 0 and early and math.max(early - now, 0) or false
     end
   end
 end
