@@ -72,18 +72,16 @@ export function retryPrioritySuite(test: RemoteTest, partitions?: number): void 
   if (partitions !== undefined) return; // each partition has an order of its own
 
   test("rule 12: retriesFirst puts the retries of a pool before the other items", async (place) => {
-    await using queue = open(place, { discipline: undefined, retriesFirst: true });
+    const limiter = { type: "exponential", baseDelay: 100, maxDelay: 100 }; // longer than until `blocks` is handed out
+    await using queue = open(place, { discipline: undefined, retriesFirst: true, limiter });
+    await queue.addAll(["fails", "blocks", "x"]);
     const handled: string[] = [];
-    const gate = Promise.withResolvers<void>();
     const pool = runWorkers(queue, async (item, { attempt }) => {
       handled.push(item);
       if (item === "fails" && attempt === 1) throw new Error("no");
       if (item !== "blocks") return;
       while ((await queue.counts()).delayed > 0);
-      await gate.promise;
     }, { concurrency: 1, onError() {} });
-    for (const item of ["fails", "blocks", "x"]) await queue.add(item);
-    gate.resolve();
     await queue.whenIdle();
     assertEquals(handled, ["fails", "blocks", "fails", "x"]);
     await pool.stop();
