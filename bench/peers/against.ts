@@ -6,11 +6,12 @@ import { output } from "../machine.ts";
 import { table } from "../markdown.ts";
 import { medianInterval, type Summary } from "../statistics.ts";
 import { againstWorks } from "./against_works.ts";
-import { runScript, type Runtime } from "./runtimes.ts";
+import type { Runtime } from "./runtimes.ts";
+import { ratioByTurns } from "./turns.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Default number of runs of each version, and the smallest: enough for the interval that shows a difference. */
+/** Default number of pairs of processes, and the smallest: enough for the interval that shows a difference. */
 export const MIN_RUNS = 14;
 
 /** Loss that must show, as a fraction. */
@@ -102,11 +103,7 @@ async function addRuns(comparisons: readonly Comparison[], { then, now }: Trees,
   for (let run = 0; run < runs && comparisons.length > 0; run++) {
     console.log(`run ${run + 1} of ${runs}`);
     for (const { work, runtime, ratios } of comparisons) {
-      const measure = async (folder: string) => Number(await runScript(runtime, "against_child.ts", folder, work));
-      // The order alternates from run to run.
-      const first = await measure(run % 2 === 0 ? then : now);
-      const second = await measure(run % 2 === 0 ? now : then);
-      ratios.push(run % 2 === 0 ? second / first : first / second);
+      ratios.push(await ratioByTurns(runtime, work, [then, now]));
     }
   }
 }
@@ -130,7 +127,8 @@ function reportOn(comparisons: readonly Comparison[], commit: string): string[] 
     ];
   });
   return [
-    `The ratio is the time of the working tree, divided by the time of ${commit} in the same run: the median of the runs.`,
+    `The ratio is the time of the working tree, divided by the time of ${commit}. In a run, both versions take turns of`,
+    "some 20 ms in two processes. Its ratio is the median of the turns, and the ratio below is the median of the runs.",
     "The interval contains the true median with a probability of at least 98 % (sign test). The runs resolve differences",
     "that are larger than the distance from the median to the ends of the interval.",
     "",

@@ -1,20 +1,23 @@
 /**
- * Measures a workload of `against_works.ts` with the core in a folder. Prints the nanoseconds per item of the fastest
- * run, which other programs have disturbed least.
+ * Runs a workload of `against_works.ts` with the core in a folder, once for each line of its input. Prints the
+ * milliseconds of each run.
  *
- *     deno run -A --config deno.all.json bench/peers/against_child.ts FOLDER "runWorkers, sync handler"
+ *     yes | head -20 | deno run -A --config deno.all.json bench/peers/against_child.ts FOLDER "runWorkers, sync handler"
  *
  * @module
  */
 
 import process from "node:process";
+import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
-import { measureRuns } from "../measure_runs.ts";
-import { againstWorks, ITEMS } from "./against_works.ts";
+import { againstWorks } from "./against_works.ts";
 
 const [, , folder, name] = process.argv;
 const core = await import(pathToFileURL(`${folder}/mod.ts`).href);
 const run = againstWorks[name!]!;
-const { min } = await measureRuns(() => run(core));
-console.log(min / ITEMS);
+for await (const _ of createInterface({ input: process.stdin })) {
+  const began = performance.now();
+  await run(core);
+  console.log(performance.now() - began);
+}
 process.exit();
