@@ -13,8 +13,8 @@ type Core = typeof import("@workqueue/core");
 /** Runs a workload once. */
 type Run = (core: Core) => unknown;
 
-/** Number of items in each workload. */
-export const ITEMS = 100_000;
+/** Number of items in most workloads. */
+const ITEMS = 100_000;
 
 const CONCURRENCY = 10;
 
@@ -40,6 +40,24 @@ const pool = (handler: () => void | Promise<void>): Run => async ({ createExpone
   await finished;
 };
 
+/** Counts a failure of each key, and takes the keys when their delays have ended. All failures are forgotten then. */
+const byHand = (items: number, rounds = 1): Run => {
+  const keys = distinctKeys(items);
+  return ({ createExponentialLimiter, createRateLimitingQueue }) => {
+    const clock = new StillClock();
+    const limiter = createExponentialLimiter<string>({ baseDelay: 5, maxDelay: 1000 });
+    const queue = createRateLimitingQueue<string>(limiter, { clock: clock as Clock });
+    for (let round = 0; round < rounds; round++) {
+      for (const key of keys) queue.addRateLimited(key);
+      clock.moveToNextTimer();
+      for (let lease = queue.tryGet(); lease !== undefined; lease = queue.tryGet()) {
+        queue.forget(lease.item);
+        queue.done(lease.item);
+      }
+    }
+  };
+};
+
 /** Workloads, by name. */
 export const againstWorks: Readonly<Record<string, Run>> = {
   "add, tryGet and done, one key at a time": ({ createWorkQueue }) => {
@@ -62,6 +80,8 @@ export const againstWorks: Readonly<Record<string, Run>> = {
   },
   "runWorkers, sync handler": pool(() => {}),
   "runWorkers, async handler": pool(async () => {}),
+  "by hand: fail, take, forget and finish, 1,000 keys": byHand(1000, 50),
+  "by hand: fail, take, forget and finish, 100,000 keys": byHand(ITEMS),
   "10 workers wait in get": async ({ createWorkQueue }) => {
     const queue = createWorkQueue<string>();
     const workers = Array.from({ length: CONCURRENCY }, async () => {

@@ -5,6 +5,7 @@ import {
   createFairDiscipline,
   createPriorityDiscipline,
   createRateLimitingQueue,
+  createRetryBudget,
   createWorkQueue,
   type QueueDiscipline,
   runWorkers,
@@ -127,6 +128,30 @@ const steady = defineWork({
   bounds: aheadOfPriorityQueue,
 });
 
+/** Suffix for the names of contenders with a retry budget. */
+const WITH_BUDGET = ", with a retry budget";
+
+/** Adds all keys to a rate limiting queue. Then takes all keys. */
+const limited = (hasBudget: boolean) => ({ create, groups, hasPriorities }: Order): Contender => (items) => {
+  const keys = distinctKeys(items, groups);
+  const priorities = hasPriorities ? randomPriorities(items) : undefined;
+  return () => {
+    const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 5, maxDelay: 1000 }), {
+      discipline: create(),
+      retryBudget: hasBudget ? createRetryBudget({ ratio: 0.1, minRate: 1 }) : undefined,
+    });
+    if (priorities === undefined) addAllThenTakeAll(queue, keys);
+    else addAllWithOptionsThenTakeAll(queue, keys, priorities);
+  };
+};
+
+const budgets = defineWork({
+  title: "retry budgets: add → tryGet → done, all keys added, then all taken",
+  note: "No key is a retry.",
+  contenders: { ...ofEachOrder(limited(false)), ...ofEachOrder(limited(true), WITH_BUDGET) },
+  bounds: Object.keys(ORDERS).map((name) => ({ contender: name + WITH_BUDGET, than: name, atMost: 1.1 })),
+});
+
 const doNothing = async () => {};
 
 const priorityWorkers = defineWork({
@@ -161,4 +186,4 @@ const priorityWorkers = defineWork({
 });
 
 /** Workloads, by short name. */
-export const disciplineWorks: Readonly<Record<string, Work>> = { disciplines, steady, priorityWorkers };
+export const disciplineWorks: Readonly<Record<string, Work>> = { disciplines, steady, budgets, priorityWorkers };
