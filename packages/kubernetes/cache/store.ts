@@ -100,20 +100,19 @@ export class Store<T extends KubeObject> {
 
   /** Takes over an event of a watch. */
   receive(type: "ADDED" | "MODIFIED" | "DELETED", received: T): void {
-    const object = this.#options.reduce(received);
-    const { uid } = object.metadata;
-    const key = keyOf(object);
+    const { uid, resourceVersion } = received.metadata;
+    const key = keyOf(received);
     if (type !== "DELETED") {
-      const isOld = isNewer(this.#left.get(uid), object.metadata.resourceVersion);
-      if (!isOld && !this.#deleted.has(uid)) this.#put(key, object, undefined);
+      const isOld = isNewer(this.#left.get(uid), resourceVersion);
+      if (!isOld && !this.#deleted.has(uid)) this.#take(key, received, undefined);
       return;
     }
     this.#deleted.delete(uid);
     this.#left.delete(uid);
     for (const write of this.#writes) write.deleted.add(uid);
     const before = this.#objects.get(key);
-    const isStale = before && isNewer(before.metadata.resourceVersion, object.metadata.resourceVersion);
-    if (before?.metadata.uid === uid && !isStale) this.#remove(key, object, undefined);
+    const isStale = before && isNewer(before.metadata.resourceVersion, resourceVersion);
+    if (before?.metadata.uid === uid && !isStale) this.#remove(key, this.#options.reduce(received), undefined);
   }
 
   /** Begins a list of a namespace, or of all. Must be called before its request is sent. */
@@ -148,7 +147,10 @@ export class Store<T extends KubeObject> {
       for (const write of this.#writes) write.deleted.add(before.metadata.uid);
       this.#remove(key, before, undefined);
     }
-    for (const [key, object] of found) this.#put(key, object, undefined, true);
+    for (const [key, object] of found) {
+      const [known, { uid, resourceVersion }] = [this.#objects.get(key)?.metadata, object.metadata];
+      if (known?.uid !== uid || known?.resourceVersion !== resourceVersion) this.#put(key, object, undefined);
+    }
   }
 
   /** Tells the listeners about every object. */
@@ -171,18 +173,19 @@ export class Store<T extends KubeObject> {
     if (write.deleted.has(uid) || this.#deleted.has(uid)) return;
     const key = keyOf(received);
     if (isGone(received)) return this.forget(write, key, uid, received);
-    const object = this.#options.reduce(received);
     if (!this.#options.selects(received)) {
       const before = this.#objects.get(key);
       if (before === undefined || !isNewer(resourceVersion, before.metadata.resourceVersion)) return;
       this.#left.set(uid, resourceVersion);
-      return this.#remove(key, object, write.author);
+      return this.#remove(key, this.#options.reduce(received), write.author);
     }
     for (const { answers } of this.#listings) {
       const other = answers.get(key);
-      if (!other || isNewer(resourceVersion, other.metadata.resourceVersion)) answers.set(key, object);
+      if (!other || isNewer(resourceVersion, other.metadata.resourceVersion)) {
+        answers.set(key, this.#options.reduce(received));
+      }
     }
-    this.#put(key, object, write.author);
+    this.#take(key, received, write.author);
   }
 
   /**
@@ -210,14 +213,19 @@ export class Store<T extends KubeObject> {
     this.#remove(key, last === undefined ? known : this.#options.reduce(last), write.author);
   }
 
-  #put(key: string, object: T, author: Attempt | undefined, isFromList = false): void {
+  /**
+   * Takes over an object if it is newer than the known one. Most events of a watch tell about writes of this process,
+   * whose answers the store has already.
+   */
+  #take(key: string, received: T, author: Attempt | undefined): void {
+    const known = this.#objects.get(key);
+    if (known !== undefined && !isNewer(received.metadata.resourceVersion, known.metadata.resourceVersion)) return;
+    this.#put(key, this.#options.reduce(received), author);
+  }
+
+  #put(key: string, object: T, author: Attempt | undefined): void {
     const before = this.#objects.get(key);
-    const version = object.metadata.resourceVersion;
-    const known = before?.metadata.resourceVersion;
-    const isSameObject = before?.metadata.uid === object.metadata.uid;
-    const isNews = before === undefined || (isFromList ? !isSameObject || version !== known : isNewer(version, known));
-    if (!isNews) return;
-    if (before !== undefined && !isSameObject) { // deleted and created again
+    if (before !== undefined && before.metadata.uid !== object.metadata.uid) { // deleted and created again
       for (const write of this.#writes) write.deleted.add(before.metadata.uid);
       this.#remove(key, before, author);
       return this.#put(key, object, author);

@@ -86,6 +86,9 @@ const RETRY_JITTER = 0.2;
 /** Longest time to wait between two tries, in milliseconds. If the server asks for more, the request fails. */
 const MAX_WAIT = 30_000;
 
+/** Longest time in which nothing arrives, in milliseconds. */
+const TIMEOUT = 30_000;
+
 const A_TRANSPORT: Rule = [(value: unknown) => hasMethods(value, "send", "reset"), "must be a transport"];
 const OF_CLIENT = { transport: A_TRANSPORT, headers: A_FUNCTION, refresh: A_FUNCTION };
 
@@ -262,7 +265,7 @@ export class Client {
 
   /** Sends a request once. Resolves with any response. */
   async #try(method: string, path: string, options: Request): Promise<ApiResponse> {
-    const { query = {}, body, contentType = "application/json", signal = NEVER, timeout = "30s", isAlone } = options;
+    const { query = {}, body, contentType = "application/json", signal = NEVER, timeout = TIMEOUT, isAlone } = options;
     requireRule("send request", isAlone ? "idleTimeout" : "timeout", timeout, timeoutRule());
     signal.throwIfAborted();
     const headers = {

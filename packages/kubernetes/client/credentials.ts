@@ -1,7 +1,6 @@
 import { systemClock } from "@workqueue/core";
 import { Buffer } from "node:buffer";
 import { readFileSync } from "node:fs";
-import { isDeepStrictEqual } from "node:util";
 import { type CommandCredential, ExecCredential } from "./exec_credential.ts";
 import type { Access } from "./kubeconfig.ts";
 import type { TlsOptions } from "./pool.ts";
@@ -15,26 +14,35 @@ export class Credentials {
   readonly #command: ExecCredential | undefined;
   /** Latest contents of files by their paths, and the times at which they were read. */
   readonly #files = new Map<string, { readonly content: string; readAt: number }>();
+  /** Certificates and the key in the kubeconfig itself. */
+  readonly #data: Readonly<Record<"ca" | "cert" | "key", string | undefined>>;
   #tls: TlsOptions = {};
 
   constructor(access: Access) {
+    const { cluster, user } = access;
     this.#access = access;
-    this.#command = access.user.exec && new ExecCredential(access, access.user.exec);
+    this.#data = {
+      ca: pemOf(cluster["certificate-authority-data"]),
+      cert: pemOf(user["client-certificate-data"]),
+      key: pemOf(user["client-key-data"]),
+    };
+    this.#command = user.exec && new ExecCredential(access, user.exec);
   }
 
   /** Returns the options of connections: the same object until one of them changes. */
   async tls(): Promise<TlsOptions> {
     const { cluster, user } = this.#access;
     const { clientCertificateData, clientKeyData }: CommandCredential = await this.#command?.get() ?? {};
-    const tls = {
-      ca: this.#pem(cluster["certificate-authority-data"], cluster["certificate-authority"]),
-      cert: clientCertificateData ?? this.#pem(user["client-certificate-data"], user["client-certificate"]),
-      key: clientKeyData ?? this.#pem(user["client-key-data"], user["client-key"]),
-      servername: cluster["tls-server-name"],
-      rejectUnauthorized: !cluster["insecure-skip-tls-verify"],
-    };
-    const given = Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined));
-    if (!isDeepStrictEqual(given, this.#tls)) this.#tls = given;
+    const tls = [
+      ["ca", this.#data.ca ?? this.#file(cluster["certificate-authority"])],
+      ["cert", clientCertificateData ?? this.#data.cert ?? this.#file(user["client-certificate"])],
+      ["key", clientKeyData ?? this.#data.key ?? this.#file(user["client-key"])],
+      ["servername", cluster["tls-server-name"]],
+      ["rejectUnauthorized", !cluster["insecure-skip-tls-verify"]],
+    ] as const;
+    if (tls.some(([name, value]) => value !== this.#tls[name])) {
+      this.#tls = Object.fromEntries(tls.filter(([, value]) => value !== undefined));
+    }
     return this.#tls;
   }
 
@@ -53,9 +61,7 @@ export class Credentials {
     this.#command?.expire();
   }
 
-  /** Returns a certificate or a key from the data, or else from the file. */
-  #pem(data: string | undefined, path: string | undefined): string | undefined {
-    if (data) return Buffer.from(data, "base64").toString("utf8");
+  #file(path: string | undefined): string | undefined {
     return path ? this.#read(path) : undefined;
   }
 
@@ -73,4 +79,8 @@ export class Credentials {
     this.#files.set(path, { content, readAt: now });
     return content;
   }
+}
+
+function pemOf(base64: string | undefined): string | undefined {
+  return base64 ? Buffer.from(base64, "base64").toString("utf8") : undefined;
 }

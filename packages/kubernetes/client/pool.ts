@@ -21,6 +21,16 @@ const MAX_SOCKETS = 16;
 /** Time in milliseconds after which connections are replaced, so that requests reach servers that were added. */
 const MAX_AGE = 600_000;
 
+/**
+ * Agent whose connections all lead to the same server. The name of a connection has all certificates by default, and is
+ * made for each request.
+ */
+class ServerAgent extends HttpsAgent {
+  override getName(): string {
+    return "server";
+  }
+}
+
 /** Connections to a server with the same certificates. */
 export class Pool {
   /** Keeps connections for later requests. */
@@ -31,7 +41,7 @@ export class Pool {
   readonly #endsAt = systemClock.now() + MAX_AGE;
 
   constructor(isSecure: boolean, tls: TlsOptions) {
-    const Agent = isSecure ? HttpsAgent : HttpAgent;
+    const Agent = isSecure ? ServerAgent : HttpAgent;
     this.tls = tls;
     this.requests = new Agent({ keepAlive: true, keepAliveMsecs: 15_000, maxSockets: MAX_SOCKETS, ...tls });
     this.alone = new Agent({ keepAlive: false, ...tls });

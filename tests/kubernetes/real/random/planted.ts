@@ -33,8 +33,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: "an older object replaces a newer one",
     file: "cache/store.ts",
-    find: "version !== known : isNewer(version, known));",
-    replace: "version !== known : version !== known);",
+    find: "!isNewer(received.metadata.resourceVersion, known.metadata.resourceVersion)",
+    replace: "received.metadata.resourceVersion === known.metadata.resourceVersion",
   },
   {
     name: "objects that a list lacks stay",
@@ -51,8 +51,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: "an event brings back an object that this process deleted",
     file: "cache/store.ts",
-    find: "if (!isOld && !this.#deleted.has(uid)) this.#put(key, object, undefined);",
-    replace: "this.#put(key, object, undefined);",
+    find: "if (!isOld && !this.#deleted.has(uid)) this.#take(key, received, undefined);",
+    replace: "this.#take(key, received, undefined);",
   },
   {
     name: "the first part of a line that comes in two chunks is lost",
