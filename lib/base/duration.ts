@@ -48,7 +48,7 @@ export function tryParseDuration(text: unknown): number | undefined {
  * is slightly too small and would lose a nanosecond.
  */
 function wholeNumber(product: number): number {
-  return Math.trunc(Number(product.toPrecision(15)));
+  return Number.isInteger(product) ? product : Math.trunc(Number(product.toPrecision(15)));
 }
 
 /**

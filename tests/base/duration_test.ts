@@ -40,6 +40,7 @@ Deno.test("a duration may be shorter than a millisecond", () => {
 Deno.test("a decimal fraction of a unit is as exact as its whole nanoseconds", () => {
   const cases: [text: string, ms: number][] = [
     ["1.001s", 1001],
+    ["1234567.890123456s", 1_234_567_890.123456], // 16 digits of nanoseconds
     ["1.005s", 1005],
     ["100ns", 0.0001],
     ["5.6s", 5600],
