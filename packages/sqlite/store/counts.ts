@@ -1,5 +1,5 @@
 import type { QueueCounts } from "@workqueue/engine";
-import { Line } from "./item.ts";
+import { Line, placeInTurn } from "./item.ts";
 import type { Queue } from "./queue.ts";
 
 /** Counts the keys of a queue. Takes the same time for any number of keys. */
@@ -43,7 +43,7 @@ function oldest({ tx }: Queue): number {
         from,
       )?.place ?? Infinity;
     const place = first(Number.MIN_SAFE_INTEGER);
-    oldest = Math.min(oldest, place < 0 ? Math.min(place + 2 ** 53, first(0)) : place);
+    oldest = Math.min(oldest, placeInTurn(place), place < 0 ? first(0) : Infinity);
   }
   return oldest;
 }

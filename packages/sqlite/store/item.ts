@@ -155,6 +155,11 @@ export function placeBefore(token: number): number {
   return token - 2 ** 53;
 }
 
+/** Reverts {@linkcode placeBefore}. Returns other places as they are. */
+export function placeInTurn(place: number): number {
+  return place < 0 ? place + 2 ** 53 : place;
+}
+
 /** Returns the place for a key that becomes ready at `place`, by its kind of retry. */
 export function placeOfRetry(place: number, retry: RetryKind): number {
   return retry === FIRST && place >= 0 ? placeBefore(place) : place;

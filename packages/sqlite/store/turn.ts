@@ -19,7 +19,7 @@ import { PRODUCT } from "../product.ts";
 import { continueRedrive } from "./redrive.ts";
 import type { AddSettings } from "./adds.ts";
 import { addAfter, addNow, delayUntil, endHandOut, makeDueReady, promoteDue } from "./arrivals.ts";
-import { isGone, type Item, leaveLine, Line } from "./item.ts";
+import { isGone, type Item, leaveLine, Line, placeInTurn } from "./item.ts";
 import { expireLeases, firstEnd, type GivenUp, hear } from "./leases.ts";
 import type { Taken } from "./order.ts";
 import { OF_OWNER } from "./owners.ts";
@@ -340,7 +340,7 @@ class Turn {
       item.held_place = tx.state.discipline === undefined ? null : place;
       item.priority = item.is_retry = 0;
       const failure = failures.find(key);
-      const since = place < 0 ? place + 2 ** 53 : place;
+      const since = placeInTurn(place);
       return {
         key,
         token: String(item.token),
