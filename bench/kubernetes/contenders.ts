@@ -23,10 +23,18 @@ const OPTIONS: Readonly<Record<string, readonly string[]>> = {
 };
 const ATTEMPTS = /^controller_runtime_reconcile_total\{.*\} (\S+)$/gm;
 
+/** Options of a start. */
+export interface StartOptions {
+  /** Whether the controller waits for a leader lease. */
+  readonly elects?: boolean;
+  /** Whether attempts are counted, which takes a little time. */
+  readonly counts?: boolean;
+}
+
 /** Running controller. */
 export interface Running {
   readonly process: ControllerProcess;
-  /** Returns the number of attempts that have ended. */
+  /** Returns the number of attempts that have ended. The controller must count them. */
   attempts(): Promise<number>;
 }
 
@@ -37,8 +45,8 @@ export interface Contender {
   readonly version: string;
   /** Code lines of the controller, without comments and empty lines. */
   readonly lines: number;
-  /** Starts the controller; with a leader lease if `elect` is true. */
-  start(cluster: Cluster, kubeconfig: string, elect?: boolean): Promise<Running>;
+  /** Starts the controller. */
+  start(cluster: Cluster, kubeconfig: string, options?: StartOptions): Promise<Running>;
 }
 
 /** Returns the contenders. */
@@ -65,9 +73,9 @@ async function controllerRuntime(): Promise<Contender> {
     name: GO,
     version: `controller-runtime ${version} (${go})`,
     lines: linesOf(main),
-    async start(_cluster, kubeconfig, elect = false) {
+    async start(_cluster, kubeconfig, { elects = false } = {}) {
       const [metrics, health] = [await freePort(), await freePort()].map((port) => `127.0.0.1:${port}`);
-      const args = [`--metrics=${metrics}`, `--health=${health}`, `--elect=${elect}`];
+      const args = [`--metrics=${metrics}`, `--health=${health}`, `--elect=${elects}`];
       const process = new ControllerProcess([program, ...args], { KUBECONFIG: kubeconfig });
       return {
         process,
@@ -84,12 +92,13 @@ async function packageOn(runtime: string, command: () => Promise<string[]>): Pro
     name: runtime,
     version: version!.toLowerCase().startsWith(runtime.toLowerCase()) ? version! : `${runtime} ${version}`,
     lines: linesOf(await readFile(OURS, "utf8")),
-    async start(_cluster, kubeconfig, elect = false) {
+    async start(_cluster, kubeconfig, { elects, counts } = {}) {
       const port = await freePort();
       const env = {
         KUBECONFIG: kubeconfig,
         PORT: String(port),
-        ...elect && { LEASE: `greeter-${runtime.toLowerCase()}` },
+        ...elects && { LEASE: `greeter-${runtime.toLowerCase()}` },
+        ...counts && { COUNTS: "yes" },
       };
       const process = new ControllerProcess([...words, OURS], env);
       return { process, attempts: () => Promise.resolve(process.of("end").length) };

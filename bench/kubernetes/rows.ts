@@ -167,7 +167,7 @@ export async function measureMany(contender: Contender, scale: Scale): Promise<M
     await untilInOrder(admin, NAMESPACE);
   }
   const begin = performance.now();
-  const { process, attempts } = await contender.start(cluster, kubeconfig);
+  const { process, attempts } = await contender.start(cluster, kubeconfig, { counts: true });
   await using _process = process;
   const isDone = async () => await attempts().catch(() => 0) >= scale.many; // it doesn't listen at once
   await until(isDone, () => "an attempt at each object", 600_000);
@@ -182,11 +182,11 @@ export async function measureHandover(contender: Contender): Promise<Measured> {
   await using cluster = await Cluster.start();
   const { admin } = cluster;
   const kubeconfig = cluster.kubeconfig();
-  const leader = await contender.start(cluster, kubeconfig, true);
+  const leader = await contender.start(cluster, kubeconfig, { elects: true });
   await using first = leader.process;
   await createMany(admin, NAMESPACE, "first", 1);
   await untilInOrder(admin, NAMESPACE, 1);
-  const follower = await contender.start(cluster, kubeconfig, true);
+  const follower = await contender.start(cluster, kubeconfig, { elects: true });
   await using _second = follower.process;
   await delay(5000); // the follower has seen the lease
   await first.end("SIGKILL");

@@ -2,7 +2,7 @@
  * Runs a workload of `against_works.ts` with the core in a folder, once for each line of its input. Prints the
  * milliseconds of each run.
  *
- *     yes | head -20 | deno run -A --config deno.all.json bench/peers/against_child.ts FOLDER "runWorkers, sync handler"
+ *     yes | head -20 | deno run -A --config deno.all.json bench/peers/against_child.ts FOLDER "10 workers wait in get"
  *
  * @module
  */
