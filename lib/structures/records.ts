@@ -218,7 +218,7 @@ export class Records {
 
   /** Returns the state of a record; 0 if it is free, and for {@linkcode NONE}. */
   stateOf(record: number): number {
-    const page = this.pages[record >> PAGE_BITS];
+    const page = this.pages[record >>> PAGE_BITS]; // no negative index for `NONE`, which V8 would look up as a name
     return page === undefined ? 0 : page.fields[2 * (record & PLACE)]!;
   }
 
@@ -300,7 +300,7 @@ export class Records {
 
   /** Reports whether a record is that of a key. */
   has(record: number, key: unknown): boolean {
-    const page = this.pages[record >> PAGE_BITS];
+    const page = this.pages[record >>> PAGE_BITS]; // as in `stateOf`
     const place = record & PLACE;
     return page !== undefined && isSameKey(page.keys[place], key);
   }
