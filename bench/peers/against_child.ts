@@ -1,23 +1,24 @@
 /**
- * Runs a workload of `against_works.ts` with the core in a folder, once for each line of its input. Prints the
- * milliseconds of each run.
+ * Runs a workload of `against_works.ts` with the core in a folder, once for each call of `run`, which returns the
+ * milliseconds.
  *
- *     yes | head -20 | deno run -A --config deno.all.json bench/peers/against_child.ts FOLDER "10 workers wait in get"
+ *     echo '["run"]' | deno run -A --config deno.all.json bench/peers/against_child.ts FOLDER "10 workers wait in get"
  *
  * @module
  */
 
 import process from "node:process";
-import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
+import { answer } from "../remote/calls.ts";
 import { againstWorks } from "./against_works.ts";
 
 const [, , folder, name] = process.argv;
 const core = await import(pathToFileURL(`${folder}/mod.ts`).href);
-const run = againstWorks[name!]!;
-for await (const _ of createInterface({ input: process.stdin })) {
-  const began = performance.now();
-  await run(core);
-  console.log(performance.now() - began);
-}
-process.exit();
+const work = againstWorks[name!]!;
+await answer({
+  async run() {
+    const began = performance.now();
+    await work(core);
+    return performance.now() - began;
+  },
+});

@@ -53,12 +53,16 @@ function ofEachOrder(contenderOf: (order: Order) => Contender, suffix = ""): Rec
   return Object.fromEntries(Object.entries(ORDERS).map(([name, order]) => [name + suffix, contenderOf(order)]));
 }
 
-/** Adds all keys. Then takes all keys. */
-const inOrder = (newClock?: () => StillClock) => ({ create, groups, hasPriorities }: Order): Contender => (items) => {
+type Discipline = ReturnType<Order["create"]>;
+
+const plain = (discipline: Discipline) => createWorkQueue<string>({ discipline });
+
+/** Adds all keys to a queue that `newQueue` makes. Then takes all keys. */
+const inOrder = (newQueue = plain) => ({ create, groups, hasPriorities }: Order): Contender => (items) => {
   const keys = distinctKeys(items, groups);
   const priorities = hasPriorities ? randomPriorities(items) : undefined;
   return () => {
-    const queue = createWorkQueue<string>({ discipline: create(), clock: newClock?.() });
+    const queue = newQueue(create());
     if (priorities === undefined) addAllThenTakeAll(queue, keys);
     else addAllWithOptionsThenTakeAll(queue, keys, priorities);
   };
@@ -76,7 +80,7 @@ const disciplines = defineWork({
   contenders: {
     [FIFO]: inOrder()(NO_DISCIPLINE),
     ...ofEachOrder(inOrder()),
-    ...ofEachOrder(inOrder(() => new StillClock()), STILL),
+    ...ofEachOrder(inOrder((discipline) => createWorkQueue({ discipline, clock: new StillClock() })), STILL),
     "fair, 10 groups, 201 priorities inside": inOrder()({
       create: () => createFairDiscipline({ separator: "/", within: () => createPriorityDiscipline() }),
       hasPriorities: true,
@@ -131,24 +135,16 @@ const steady = defineWork({
 /** Suffix for the names of contenders with a retry budget. */
 const WITH_BUDGET = ", with a retry budget";
 
-/** Adds all keys to a rate limiting queue. Then takes all keys. */
-const limited = (hasBudget: boolean) => ({ create, groups, hasPriorities }: Order): Contender => (items) => {
-  const keys = distinctKeys(items, groups);
-  const priorities = hasPriorities ? randomPriorities(items) : undefined;
-  return () => {
-    const queue = createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 5, maxDelay: 1000 }), {
-      discipline: create(),
-      retryBudget: hasBudget ? createRetryBudget({ ratio: 0.1, minRate: 1 }) : undefined,
-    });
-    if (priorities === undefined) addAllThenTakeAll(queue, keys);
-    else addAllWithOptionsThenTakeAll(queue, keys, priorities);
-  };
-};
+const limited = (hasBudget: boolean) => (discipline: Discipline) =>
+  createRateLimitingQueue<string>(createExponentialLimiter({ baseDelay: 5, maxDelay: 1000 }), {
+    discipline,
+    retryBudget: hasBudget ? createRetryBudget({ ratio: 0.1, minRate: 1 }) : undefined,
+  });
 
 const budgets = defineWork({
   title: "retry budgets: add → tryGet → done, all keys added, then all taken",
   note: "No key is a retry.",
-  contenders: { ...ofEachOrder(limited(false)), ...ofEachOrder(limited(true), WITH_BUDGET) },
+  contenders: { ...ofEachOrder(inOrder(limited(false))), ...ofEachOrder(inOrder(limited(true)), WITH_BUDGET) },
   bounds: Object.keys(ORDERS).map((name) => ({ contender: name + WITH_BUDGET, than: name, atMost: 1.1 })),
 });
 

@@ -3,10 +3,8 @@
  * runs at a time, for some 20 ms. So when the machine is slower for a second, both versions are slower.
  */
 
-import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { BENCH } from "../machine.ts";
+import { Agent } from "../remote/agents.ts";
 import { medianOf } from "../statistics.ts";
 import type { Runtime } from "./runtimes.ts";
 
@@ -25,43 +23,24 @@ export async function ratioByTurns(
   work: string,
   folders: readonly [string, string],
 ): Promise<number> {
-  const [first, second] = folders.map((folder) => start(runtime, folder, work)) as [Version, Version];
-  try {
-    await first.run();
-    await second.run();
-    const began = performance.now();
-    const ratios: number[] = [];
-    for (let isSwapped = false;; isSwapped = !isSwapped) {
-      const [a, b] = isSwapped ? [second, first] : [first, second];
-      const ratio = await a.run() / await b.run();
-      const ms = performance.now() - began;
-      if (ms >= WARM_UP) ratios.push(isSwapped ? ratio : 1 / ratio);
-      if (ms >= WARM_UP + MEASURED && ratios.length >= MIN_TURNS) return medianOf(ratios);
-    }
-  } finally {
-    first.end();
-    second.end();
+  const start = (folder: string) => new Agent<Version>([...runtime.command, CHILD, folder, work]);
+  await using first = start(folders[0]);
+  await using second = start(folders[1]);
+  await first.call("run");
+  await second.call("run");
+  const began = performance.now();
+  const ratios: number[] = [];
+  for (let isSwapped = false;; isSwapped = !isSwapped) {
+    const [a, b] = isSwapped ? [second, first] : [first, second];
+    const ratio = await a.call("run") / await b.call("run");
+    const ms = performance.now() - began;
+    if (ms >= WARM_UP) ratios.push(isSwapped ? ratio : 1 / ratio);
+    if (ms >= WARM_UP + MEASURED && ratios.length >= MIN_TURNS) return medianOf(ratios);
   }
 }
 
-/** Process with one version of the core. */
+/** Calls of a process with one version of the core. */
 interface Version {
   /** Runs the workload once. Returns the milliseconds that it took. */
-  run(): Promise<number>;
-  end(): void;
-}
-
-/** Starts a process with a version. */
-function start({ command: [program, ...options] }: Runtime, folder: string, work: string): Version {
-  const child = spawn(program, [...options, CHILD, folder, work], { cwd: BENCH, stdio: ["pipe", "pipe", "inherit"] });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return {
-    async run() {
-      child.stdin.write("\n");
-      const { done, value } = await lines.next();
-      if (done) throw new Error(`the process that runs "${work}" ended`);
-      return Number(value);
-    },
-    end: () => void child.stdin.end(),
-  };
+  run(): number;
 }

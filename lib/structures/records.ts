@@ -4,7 +4,10 @@ import { divided, type LargeMap, MAX_KEYS, noRoom, swept } from "../base/parted_
 /** Number that stands for no record. */
 export const NONE = -1;
 
-/** Number of records in a page, as a power of two, and the bits of a record that are its place in the page. */
+/**
+ * Number of records in a page, as a power of two, and the bits of a record that are its place in the page. Pages are
+ * found with `>>>`: with `>>`, the page of `NONE` would have a negative index, which V8 looks up as a name.
+ */
 const PAGE_BITS = 8;
 export const PAGE: number = 1 << PAGE_BITS;
 export const PLACE: number = PAGE - 1;
@@ -151,7 +154,7 @@ export class Records {
     const record = this.size === 0 ? undefined : this.#map.get(key);
     if (record === undefined) return NONE;
     if (this.#isSmall) return record;
-    const page = this.pages[record >> PAGE_BITS]; // not in a function, because this is called most often
+    const page = this.pages[record >>> PAGE_BITS]; // not in a function, because this is called most often
     const place = record & PLACE;
     return page !== undefined && isSameKey(page.keys[place], key) ? record : NONE;
   }
@@ -188,7 +191,7 @@ export class Records {
 
   /** Frees the record of a key. */
   free(record: number): void {
-    const page = this.pages[record >> PAGE_BITS]!;
+    const page = this.pages[record >>> PAGE_BITS]!;
     const place = record & PLACE;
     this.size--;
     if (this.#only !== NONE) {
@@ -209,26 +212,26 @@ export class Records {
 
   /** Returns the page of a record, for code that needs several of its fields, at the place `record & PLACE`. */
   pageOf(record: number): Page {
-    return this.pages[record >> PAGE_BITS]!;
+    return this.pages[record >>> PAGE_BITS]!;
   }
 
   keyOf(record: number): unknown {
-    return this.pages[record >> PAGE_BITS]!.keys[record & PLACE];
+    return this.pages[record >>> PAGE_BITS]!.keys[record & PLACE];
   }
 
   /** Returns the state of a record; 0 if it is free, and for {@linkcode NONE}. */
   stateOf(record: number): number {
-    const page = this.pages[record >>> PAGE_BITS]; // no negative index for `NONE`, which V8 would look up as a name
+    const page = this.pages[record >>> PAGE_BITS];
     return page === undefined ? 0 : page.fields[2 * (record & PLACE)]!;
   }
 
   setState(record: number, state: number): void {
-    this.pages[record >> PAGE_BITS]!.fields[2 * (record & PLACE)] = state;
+    this.pages[record >>> PAGE_BITS]!.fields[2 * (record & PLACE)] = state;
   }
 
   /** Sets the state, the item and the priority of a record. */
   set(record: number, state: number, item: unknown, priority: number): void {
-    const page = this.pages[record >> PAGE_BITS]!;
+    const page = this.pages[record >>> PAGE_BITS]!;
     const place = record & PLACE;
     page.fields[2 * place] = state;
     if (page.items !== undefined) page.items[place] = item;
@@ -238,20 +241,20 @@ export class Records {
 
   /** Returns the link of a record: usually another record. */
   linkOf(record: number): number {
-    return this.pages[record >> PAGE_BITS]!.fields[2 * (record & PLACE) + 1]!;
+    return this.pages[record >>> PAGE_BITS]!.fields[2 * (record & PLACE) + 1]!;
   }
 
   setLink(record: number, link: number): void {
-    this.pages[record >> PAGE_BITS]!.fields[2 * (record & PLACE) + 1] = link;
+    this.pages[record >>> PAGE_BITS]!.fields[2 * (record & PLACE) + 1] = link;
   }
 
   priorityOf(record: number): number {
-    const { priorities } = this.pages[record >> PAGE_BITS]!;
+    const { priorities } = this.pages[record >>> PAGE_BITS]!;
     return priorities === undefined ? 0 : priorities[record & PLACE]!;
   }
 
   setPriority(record: number, priority: number): void {
-    const page = this.pages[record >> PAGE_BITS]!;
+    const page = this.pages[record >>> PAGE_BITS]!;
     if (page.priorities !== undefined) page.priorities[record & PLACE] = priority;
     else if (priority !== 0) {
       page.priorities = new Float64Array(PAGE);
@@ -260,30 +263,30 @@ export class Records {
   }
 
   itemOf(record: number): unknown {
-    const page = this.pages[record >> PAGE_BITS]!;
+    const page = this.pages[record >>> PAGE_BITS]!;
     return (page.items ?? page.keys)[record & PLACE];
   }
 
   setItem(record: number, item: unknown): void {
-    const { items } = this.pages[record >> PAGE_BITS]!;
+    const { items } = this.pages[record >>> PAGE_BITS]!;
     if (items !== undefined) items[record & PLACE] = item;
   }
 
   /** Returns the item with which a processing key was added again. */
   nextItemOf(record: number): unknown {
-    const { items, keys, nextItems } = this.pages[record >> PAGE_BITS]!;
+    const { items, keys, nextItems } = this.pages[record >>> PAGE_BITS]!;
     return (items === undefined ? keys : nextItems!)[record & PLACE];
   }
 
   /** Returns the priority with which a processing key was added again. */
   nextPriorityOf(record: number): number {
-    const { nextPriorities } = this.pages[record >> PAGE_BITS]!;
+    const { nextPriorities } = this.pages[record >>> PAGE_BITS]!;
     return nextPriorities === undefined ? 0 : nextPriorities[record & PLACE]!;
   }
 
   /** Sets the item and the priority with which a processing key was added again. */
   setNext(record: number, item: unknown, priority: number): void {
-    const page = this.pages[record >> PAGE_BITS]!;
+    const page = this.pages[record >>> PAGE_BITS]!;
     if (page.items !== undefined) (page.nextItems ??= new Array(PAGE))[record & PLACE] = item;
     if (page.nextPriorities === undefined && priority === 0) return;
     (page.nextPriorities ??= new Float64Array(PAGE))[record & PLACE] = priority;
@@ -300,7 +303,7 @@ export class Records {
 
   /** Reports whether a record is that of a key. */
   has(record: number, key: unknown): boolean {
-    const page = this.pages[record >>> PAGE_BITS]; // as in `stateOf`
+    const page = this.pages[record >>> PAGE_BITS];
     const place = record & PLACE;
     return page !== undefined && isSameKey(page.keys[place], key);
   }
@@ -366,16 +369,16 @@ export class Records {
 
 /** Returns the entry that a discipline of the user has for the key; `undefined` if it has none. */
 export function entryOf(records: Records, record: number): unknown {
-  return records.pages[record >> PAGE_BITS]!.entries?.[record & PLACE];
+  return records.pages[record >>> PAGE_BITS]!.entries?.[record & PLACE];
 }
 
 export function setEntry(records: Records, record: number, entry: unknown): void {
-  (records.pages[record >> PAGE_BITS]!.entries ??= new Array(PAGE))[record & PLACE] = entry;
+  (records.pages[record >>> PAGE_BITS]!.entries ??= new Array(PAGE))[record & PLACE] = entry;
 }
 
 /** Begins the delay of an item: sets the state of the record, the item and the priority. */
 export function setDelay(records: Records, record: number, state: number, item: unknown, priority: number): void {
-  const page = records.pages[record >> PAGE_BITS]!;
+  const page = records.pages[record >>> PAGE_BITS]!;
   const place = record & PLACE;
   page.fields[2 * place] = state;
   const delays = page.delays ??= new DelayFields(page.items !== undefined);
@@ -386,23 +389,23 @@ export function setDelay(records: Records, record: number, state: number, item: 
 
 /** Returns the item of a key that is delayed. */
 export function delayedItemOf(records: Records, record: number): unknown {
-  const page = records.pages[record >> PAGE_BITS]!;
+  const page = records.pages[record >>> PAGE_BITS]!;
   return (page.delays!.items ?? page.keys)[record & PLACE];
 }
 
 export function setDelayedItem(records: Records, record: number, item: unknown): void {
-  const { items } = records.pages[record >> PAGE_BITS]!.delays!;
+  const { items } = records.pages[record >>> PAGE_BITS]!.delays!;
   if (items !== undefined) items[record & PLACE] = item;
 }
 
 /** Returns the priority of a key that is delayed. */
 export function delayPriorityOf(records: Records, record: number): number {
-  const { priorities } = records.pages[record >> PAGE_BITS]!.delays!;
+  const { priorities } = records.pages[record >>> PAGE_BITS]!.delays!;
   return priorities === undefined ? 0 : priorities[record & PLACE]!;
 }
 
 export function setDelayPriority(records: Records, record: number, priority: number): void {
-  const delays = records.pages[record >> PAGE_BITS]!.delays!;
+  const delays = records.pages[record >>> PAGE_BITS]!.delays!;
   if (delays.priorities !== undefined) delays.priorities[record & PLACE] = priority;
   else if (priority !== 0) {
     delays.priorities = new Float64Array(PAGE);
@@ -412,28 +415,28 @@ export function setDelayPriority(records: Records, record: number, priority: num
 
 /** Returns the time at which the key became ready. */
 export function timeOf(records: Records, record: number): number {
-  return records.pages[record >> PAGE_BITS]!.numbers![2 * (record & PLACE)]!;
+  return records.pages[record >>> PAGE_BITS]!.numbers![2 * (record & PLACE)]!;
 }
 
 export function setTime(records: Records, record: number, time: number): void {
-  records.pages[record >> PAGE_BITS]!.numbers![2 * (record & PLACE)] = time;
+  records.pages[record >>> PAGE_BITS]!.numbers![2 * (record & PLACE)] = time;
 }
 
 /** Returns the place of a record among equal ones. */
 export function turnOf(records: Records, record: number): number {
-  return records.pages[record >> PAGE_BITS]!.numbers![2 * (record & PLACE) + 1]!;
+  return records.pages[record >>> PAGE_BITS]!.numbers![2 * (record & PLACE) + 1]!;
 }
 
 export function setTurn(records: Records, record: number, turn: number): void {
-  records.pages[record >> PAGE_BITS]!.numbers![2 * (record & PLACE) + 1] = turn;
+  records.pages[record >>> PAGE_BITS]!.numbers![2 * (record & PLACE) + 1] = turn;
 }
 
 export function previousOf(records: Records, record: number): number {
-  return records.pages[record >> PAGE_BITS]!.previous![record & PLACE]!;
+  return records.pages[record >>> PAGE_BITS]!.previous![record & PLACE]!;
 }
 
 export function setPrevious(records: Records, record: number, previous: number): void {
-  (records.pages[record >> PAGE_BITS]!.previous ??= new Int32Array(PAGE))[record & PLACE] = previous;
+  (records.pages[record >>> PAGE_BITS]!.previous ??= new Int32Array(PAGE))[record & PLACE] = previous;
 }
 
 /** Doubly linked list of records. A record is in at most one list. */

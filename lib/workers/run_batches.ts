@@ -355,7 +355,7 @@ class Batches<T> {
   /** Calls the handler with a half of a batch, without items whose attempts were aborted meanwhile. */
   async #handleHalf(batch: Batch<T>, half: readonly Member<T>[]): Promise<void> {
     const members = withoutAborted(half);
-    if (members.length < half.length) this.#leave(batch, half.filter((member) => !members.includes(member)));
+    if (members.length < half.length) this.#leave(batch, half.filter(({ context }) => context.signal.aborted));
     if (members.length > 0) await this.#handle(batch, members);
   }
 

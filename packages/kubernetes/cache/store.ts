@@ -148,7 +148,8 @@ export class Store<T extends KubeObject> {
       this.#remove(key, before, undefined);
     }
     for (const [key, object] of found) {
-      const [known, { uid, resourceVersion }] = [this.#objects.get(key)?.metadata, object.metadata];
+      const { uid, resourceVersion } = object.metadata;
+      const known = this.#objects.get(key)?.metadata;
       if (known?.uid !== uid || known?.resourceVersion !== resourceVersion) this.#put(key, object, undefined);
     }
   }
