@@ -2,6 +2,9 @@ import { NONE } from "./records.ts";
 
 const MIN_CAPACITY = 16;
 
+/** Number of places up to which a heap that was emptied keeps its memory, because it is often filled again. */
+const KEPT_CAPACITY = 1024;
+
 /** Maximum number of places for each record of a heap, when the memory of a heap that was emptied is freed. */
 const MAX_PLACES = 16;
 
@@ -127,6 +130,7 @@ export class RecordHeap {
   clear(): void {
     this.length = 0;
     this.smallest = Infinity;
+    if (this.#places.length <= KEPT_CAPACITY) return;
     // If there are many places for each record that was in the heap, the places are kept, because they may become as
     // many again.
     if (this.#places.length <= MAX_PLACES * this.#records.length) this.#places = new Int32Array(MIN_CAPACITY);

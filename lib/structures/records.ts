@@ -18,6 +18,9 @@ const FREE = Symbol();
 /** While there are at most this many records, the entry of a removed key is deleted at once, so none is outdated. */
 const SMALL = 32;
 
+/** A queue with at most this many pages keeps the memory of empty ones, because it is often filled again. */
+const KEPT_PAGES = 4;
+
 /**
  * Maximum number of entries per key: when a key is added, and when one is removed. The second is higher, because
  * further removals may follow.
@@ -119,6 +122,8 @@ export class TimeFields {
 export class Records {
   /** Number of keys. */
   size = 0;
+  /** Number of times that a key got or lost its record. */
+  changes = 0;
   #map: LargeMap<unknown, number> = new Map();
   /**
    * Record and key that were added first, while they are the only ones. They are not in the map, because most queues
@@ -134,9 +139,8 @@ export class Records {
   pages: (Page | undefined)[] = [];
   /** Page from which the next record is taken. It is not freed. */
   #open: Page;
-  /** Pages that may have free records, and numbers of freed pages. */
-  #partial: Page[] = [];
-  #unused: number[] = [];
+  /** Numbers of the other pages that have free records, or were freed. */
+  #partial: number[] = [];
 
   /**
    * @param hasItems Whether an item may differ from its key.
@@ -145,7 +149,7 @@ export class Records {
   constructor(hasItems: boolean, isOrdered: boolean) {
     this.#hasItems = hasItems;
     this.#isOrdered = isOrdered;
-    this.#open = this.#newPage();
+    this.#open = this.#openNext();
   }
 
   /** Returns the record of a key; {@linkcode NONE} if the key has none. */
@@ -186,6 +190,7 @@ export class Records {
     if (page.priorities !== undefined) page.priorities[place] = priority;
     else if (priority !== 0) this.setPriority(record, priority);
     this.size++;
+    this.changes++;
     return record;
   }
 
@@ -194,6 +199,7 @@ export class Records {
     const page = this.pages[record >>> PAGE_BITS]!;
     const place = record & PLACE;
     this.size--;
+    this.changes++;
     if (this.#only !== NONE) {
       this.#only = NONE;
       this.#onlyKey = undefined;
@@ -204,7 +210,7 @@ export class Records {
     page.free = place;
     if (page.items !== undefined) page.items[place] = undefined;
     const used = --page.used;
-    if (used === PAGE - 1) this.#partial.push(page);
+    if (used === PAGE - 1 && page !== this.#open) this.#partial.push(page.number);
     if (this.#isSmall) return;
     if (used === 0) this.#empty(page);
     if (this.#map.size > MAX_ENTRIES_LEFT * this.size) this.#sweep();
@@ -308,35 +314,25 @@ export class Records {
     return page !== undefined && isSameKey(page.keys[place], key);
   }
 
-  #newPage(): Page {
-    const number = this.#unused.pop() ?? this.pages.length;
-    return this.pages[number] = new Page(number, this.#hasItems, this.#isOrdered);
-  }
-
-  /** Opens a page with free records. */
+  /** Opens a page with free records. Creates one if there is none. */
   #openNext(): Page {
-    for (let page = this.#partial.pop(); page !== undefined; page = this.#partial.pop()) {
-      if (page.used > 0 && page.used < PAGE) return this.#open = page;
-    }
-    return this.#open = this.#newPage();
+    const number = this.#partial.pop() ?? this.pages.length;
+    return this.#open = this.pages[number] ??= new Page(number, this.#hasItems, this.#isOrdered);
   }
 
   /** Frees the memory of a page without records or, if no record is left, of all pages. */
   #empty(page: Page): void {
-    if (this.size === 0) return this.#clear();
-    if (page === this.#open) return;
-    this.pages[page.number] = undefined;
-    if (this.#unused.push(page.number) * 2 < this.pages.length || this.#partial.length === 0) return;
-    this.#partial = this.#partial.filter(({ used }) => used > 0);
-  }
-
-  #clear(): void {
+    if (page !== this.#open && this.pages.length > KEPT_PAGES) this.pages[page.number] = undefined;
+    if (this.size > 0) return;
     this.#map = new Map();
     this.#isSmall = true;
-    this.pages = [];
-    this.#unused = [];
-    this.#partial = [];
-    this.#open = this.#newPage();
+    if (this.pages.length > KEPT_PAGES) this.pages = [];
+    for (const page of this.pages) {
+      page!.free = NONE;
+      page!.end = 0;
+    }
+    this.#partial = [...this.pages.keys()].reverse();
+    this.#openNext();
   }
 
   #enterOnly(): void {

@@ -61,11 +61,23 @@ function allAtOnce(queue: WorkQueue<string>): void {
   for (const lease of leases) lease[Symbol.dispose]();
 }
 
+/** Adds and finishes one item many times, beside so many others that it fills the last place of a page of records. */
+function hotKey(queue: WorkQueue<string>): void {
+  for (let i = 0; i < 255; i++) {
+    queue.add(`key-${i}`);
+    queue.tryGet();
+  }
+  for (let i = 0; i < 4 * KEYS; i++) {
+    queue.add("hot");
+    queue.tryGet()![Symbol.dispose]();
+  }
+}
+
 const queues: WorkQueue<string>[] = [];
 
 /** Separate function, so that no variable keeps a reference to earlier items. */
 function use(): void {
-  for (const pass of [oneByOne, allAtOnce]) {
+  for (const pass of [oneByOne, allAtOnce, hotKey]) {
     for (const discipline of [undefined, new Lifo()]) {
       const queue = createWorkQueue<string>(discipline && { discipline });
       pass(queue);
