@@ -90,5 +90,8 @@ const MAX_EXPONENT = 1023;
 
 /** Returns the function that computes the delay after a number of failures. */
 export function doublingDelay(baseDelay: number, maxDelay: number): DelayAfter {
-  return (failures) => Math.min(baseDelay * 2 ** Math.min(failures - 1, MAX_EXPONENT), maxDelay);
+  return (failures) => {
+    const factor = failures <= 31 ? 1 << failures - 1 : 2 ** Math.min(failures - 1, MAX_EXPONENT); // shifts are faster
+    return Math.min(baseDelay * factor, maxDelay);
+  };
 }

@@ -244,7 +244,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
 
   /** Reports whether an item will be ready again without being added: it was added again, or is delayed. */
   protected willRunAgain(record: number): boolean {
-    return record !== NONE && (this.positionIn(record) === AGAIN || this.#isDelayed(record));
+    return this.positionIn(record) === AGAIN || this.#isDelayed(record);
   }
 
   /** Reports whether a record is that of a delayed key. */
@@ -288,7 +288,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     hasFailed = false,
     now?: number,
   ): void {
-    const state = record === NONE ? 0 : this.records.stateOf(record);
+    const state = this.records.stateOf(record);
     // If the key was done before its attempt ended, nothing is folded.
     const folds = hasFailed && this.folds && (state & (POSITION | DELAYED)) !== 0;
     if (ms <= 0 || (this.#replaces && isComing(state, folds))) {
@@ -359,7 +359,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   ): void {
     const { records } = this;
     const deadline = now + ms;
-    const newest = this.keyOf === undefined || record === NONE ? item : this.#newest(record, item);
+    const newest = this.#newest(record, item);
     const heap = (state & DELAYED) === 0 ? undefined : this.#heapOf(record);
     if (heap === undefined) {
       if (record === NONE) record = records.take(key, DELAYED, undefined, 0);

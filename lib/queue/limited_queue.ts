@@ -30,7 +30,7 @@ import type {
   WorkRequest,
   WorkSource,
 } from "../contracts/work_source.ts";
-import { NONE, type Records } from "../structures/records.ts";
+import type { Records } from "../structures/records.ts";
 import { AwaitedKeys, type KeyEnds } from "./awaited_keys.ts";
 import { DelayedQueue } from "./delayed_queue.ts";
 import { FailedKeys } from "./failed_keys.ts";
@@ -43,6 +43,7 @@ import { AGAIN, BLOCKED, CANCELLED, POSITION, PROCESSING, READY } from "./positi
 import type { RecordLease } from "./record_queue.ts";
 
 const ADD = "add item";
+const RATE_LIMITED_OPTIONS = ["priority", "minDelay", "startedAt"];
 
 /** Delay, in milliseconds, of an item that could not be added again with the limiter's delay. */
 const RETRY_DELAY = 1000;
@@ -99,20 +100,20 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   }
 
   addRateLimited(item: T, options?: RateLimitedAddOptions): void {
-    const given = priorityOf(options, ["priority", "minDelay", "startedAt"]);
-    const priority = options?.priority ?? this.#retryPriority ?? given;
+    const given = priorityOf(options, RATE_LIMITED_OPTIONS);
     const now = this.time.now();
-    const { startedAt = now } = options ?? {};
-    const minDelay = requireDuration(ADD, "minDelay", options?.minDelay === undefined ? 0 : options.minDelay);
+    const { priority = this.#retryPriority ?? given, startedAt = now, minDelay: duration = 0 } = options ?? {};
+    const minDelay = requireDuration(ADD, "minDelay", duration);
     if (!Number.isFinite(startedAt)) throw invalidArgument(ADD, "startedAt", "must be a finite number", startedAt);
     const key = this.key(item);
     this.failures.forgetExpired(now);
     const before = this.records.of(key);
     const failures = this.failures.countOf(before, now);
     const dueAt = failures === 0 ? undefined : this.failures.endOf(before);
+    const { changes } = this.records;
     const delay = this.#ask(key, item, failures, { startedAt, dueAt, minDelay });
     const ms = delayOf(delay, dueAt, minDelay, now);
-    let record = this.records.has(before, key) ? before : this.records.of(key); // the limiter may have changed it
+    let record = this.records.changes === changes ? before : this.records.of(key); // the limiter may have changed it
     if (this.#limiter.next !== undefined && this.#limiter.countsFailures !== false) {
       record = this.failures.note(record, key, item, now + ms, delay !== NOT_COUNTED, undefined);
     }
@@ -185,7 +186,6 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   cancel(item: T, reason?: unknown): CancelledFrom | undefined {
     const key = this.key(item);
     const record = this.records.of(key);
-    if (record === NONE) return undefined;
     let position = this.#takeOut(record);
     if (this.endDelay(record)) position ??= "delayed";
     if (position === undefined) return undefined;
@@ -281,11 +281,9 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   /** Forgets the failures of a key. A lease on the key makes finding its record faster. */
   protected forgetKey(key: unknown, item: T, lease?: RecordLease<T>): void {
     if (this.folds || this.failures.size > 0) { // otherwise, no record has anything to forget
-      const record = lease === undefined ? this.records.of(key) : lease.recordIn(this.records);
-      if (record !== NONE) {
-        if (this.folds) this.endFolding(record);
-        this.failures.forget(record);
-      }
+      const record = lease === undefined ? this.recordOf(key) : lease.recordIn(this.records);
+      if (this.folds) this.endFolding(record);
+      this.failures.forget(record);
     }
     this.#tellForgotten(key, item);
   }

@@ -290,16 +290,14 @@ export abstract class RecordQueue<T> {
   }
 
   done(item: T): void {
-    const key = this.key(item);
-    const latest = this.#latest;
-    const record = latest !== NONE && this.#latestKey === key ? latest : this.#recordOf(key);
-    if (record === NONE) return;
+    const record = this.recordOf(this.key(item));
     const state = this.records.stateOf(record);
     if ((state & POSITION) >= PROCESSING) this.end(record, state);
   }
 
   /** Returns the record of a key, which is often one of the latest hand-outs; `NONE` if the key has none. */
-  #recordOf(key: unknown): number {
+  protected recordOf(key: unknown): number {
+    if (this.#latest !== NONE && this.#latestKey === key) return this.#latest;
     const recent = this.#recent === undefined ? NONE : this.#recent.find(key);
     return recent === NONE ? this.records.of(key) : recent;
   }
