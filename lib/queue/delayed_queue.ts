@@ -322,7 +322,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   protected override addBesideDelay(record: number, state: number, item: T, priority: number, marks: number): void {
     if (!this.#isDelayed(record)) return this.addToRecord(record, state, item, priority, marks);
     // An older delayed item must not be handed out after a newer item with the same key.
-    const newest = this.#newest(record, item);
+    const newest = this.keyOf === undefined ? item : this.#newest(record, item);
     if ((state & FOLDING) !== 0) {
       this.#folded.add(record);
       setDelayedItem(this.records, record, newest);
@@ -338,9 +338,11 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     this.#tellLess();
   }
 
-  /** Returns the newest item of a key if the given item is processing; otherwise, returns the given item. */
+  /**
+   * Returns the newest item of a key if the given item is processing; otherwise, returns the given item. Not needed if
+   * items are their own keys.
+   */
   #newest(record: number, item: T): T {
-    if (this.keyOf === undefined) return item;
     const newest = this.#newestOf(record, item);
     if (newest === undefined) return item;
     return this.#isDelayed(record) ? delayedItemOf(this.records, record) as T : newest;
@@ -359,7 +361,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   ): void {
     const { records } = this;
     const deadline = now + ms;
-    const newest = this.#newest(record, item);
+    const newest = this.keyOf === undefined ? item : this.#newest(record, item);
     const heap = (state & DELAYED) === 0 ? undefined : this.#heapOf(record);
     if (heap === undefined) {
       if (record === NONE) record = records.take(key, DELAYED, undefined, 0);
