@@ -117,7 +117,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     if (this.#limiter.next !== undefined && this.#limiter.countsFailures !== false) {
       record = this.failures.note(record, key, item, now + ms, delay !== NOT_COUNTED, undefined);
     }
-    if (this.positionIn(record) >= PROCESSING) this.ends?.note(key, { kind: "kept" });
+    if (this.ends !== undefined && this.positionIn(record) >= PROCESSING) this.ends.note(key, { kind: "kept" });
     this.retryAfter(record, key, item, ms, priority, false, now);
   }
 
