@@ -32,7 +32,7 @@ const PROBE = 0.25;
 /** Smallest number of successes in a probe. */
 const MIN_PROBE = 20;
 /** Weight of a probe in the usual duration. */
-const PROBE_WEIGHT = 0.2;
+const PROBE_WEIGHT = 0.15;
 /** Factor by which the usual duration shrinks while rounds take less than half of it. */
 const RECOVERY = 0.95;
 /** Smallest gradient, so that one slow attempt doesn't stop everything. */
@@ -95,7 +95,7 @@ export const gradient: ThrottleDefinition<"gradient", typeof gradientOptions> = 
  * than half of it was in use.
  *
  * After the first 10 rounds, and then after every `longWindow` rounds, a probe lowers the limit to a quarter, until as
- * many attempts have succeeded as the limit allowed, but at least 20. The usual duration moves by a fifth towards the
+ * many attempts have succeeded as the limit allowed, but at least 20. The usual duration moves by 15 % towards the
  * mean of these attempts. The usual duration also follows rounds in which less than half of the limit was in use. It
  * shrinks while rounds take less than half of the usual duration.
  *
