@@ -107,13 +107,14 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     if (!Number.isFinite(startedAt)) throw invalidArgument(ADD, "startedAt", "must be a finite number", startedAt);
     const key = this.key(item);
     this.failures.forgetExpired(now);
+    const { changes } = this.records;
     const before = this.records.of(key);
     const failures = this.failures.countOf(before, now);
     const dueAt = failures === 0 ? undefined : this.failures.endOf(before);
-    const { changes } = this.records;
     const delay = this.#ask(key, item, failures, { startedAt, dueAt, minDelay });
     const ms = delayOf(delay, dueAt, minDelay, now);
-    let record = this.records.changes === changes ? before : this.records.of(key); // the limiter may have changed it
+    // The failures may have expired, or the limiter may have changed the queue.
+    let record = this.records.changes === changes ? before : this.records.of(key);
     if (this.#limiter.next !== undefined && this.#limiter.countsFailures !== false) {
       record = this.failures.note(record, key, item, now + ms, delay !== NOT_COUNTED, undefined);
     }

@@ -111,6 +111,18 @@ Deno.test("forgetAfter: once failures are forgotten, the delay after a failure i
   }
 });
 
+Deno.test("forgetAfter: the item whose failures expire when it fails by hand again is handed out", async () => {
+  const { clock, queue, fail } = make({ forgetAfter: "1s" });
+  const items = ["a", "b", "c", "d", "e"]; // more than are forgotten when a failure is counted
+  for (const item of items) fail(item);
+  await clock.advance(5000);
+  queue.addRateLimited("e");
+  queue.add("f");
+  queue.add("g");
+  await clock.advance(100);
+  assertEquals([takeAll(queue), queue.numRequeues("e")], [["f", "g", "e"], 1]);
+});
+
 Deno.test("forgetAfter: the time counts from the end of the delay that was used, which may be the minimum delay", () => {
   for (const isByHand of [true, false]) {
     const { clock, queue, fail } = make({ forgetAfter: "1s" });
