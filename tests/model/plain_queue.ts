@@ -37,6 +37,15 @@ interface DelayedEntry extends Entry {
   wasAdded?: boolean;
 }
 
+/** Failures of a key. */
+interface Failed {
+  count: number;
+  /** End of the last delay. */
+  end: number;
+  /** Whether the last attempt failed. */
+  isFailing: boolean;
+}
+
 /** Selects the next entry. */
 export type Next = (ready: readonly Entry[]) => Entry | undefined;
 
@@ -55,7 +64,8 @@ export class PlainQueue {
   readonly processing: Entry[] = [];
   readonly again: Entry[] = [];
   readonly delayed: DelayedEntry[] = [];
-  readonly failures: number[] = [];
+  /** Keys whose failures were not forgotten. Expired ones are not removed. */
+  readonly #failed = new Map<number, Failed>();
   getters: string[] = [];
   drainers: string[] = [];
   /** Items that were dropped by a shutdown. */
@@ -72,6 +82,7 @@ export class PlainQueue {
     readonly next: Next,
     readonly addWhileDelayed: "keep" | "replace" | "fold",
     budget: RetryBudgetOptions | undefined,
+    readonly forgetAfter: number,
   ) {
     if (budget !== undefined) this.#budget = new RetryCredit(budget, newCredit(), 1000);
   }
@@ -160,6 +171,7 @@ export class PlainQueue {
   requeue(key: number): void {
     const { item, priority } = this.processing.find((entry) => entry.item.key === key)!;
     this.addRateLimited(this.#newest(key) ?? item, priority, 0);
+    this.#failed.get(key)!.isFailing = false;
   }
 
   /** Returns the item with this key that was added last since the key was handed out. */
@@ -172,6 +184,7 @@ export class PlainQueue {
     const { item, priority } = this.processing.find((entry) => entry.item.key === key)!;
     const again = this.again.find((entry) => entry.item.key === key);
     const delay = this.#delayAfterFailure(key, minDelay);
+    this.#failed.get(key)!.isFailing = true;
     const entry: Entry = { item: this.#newest(key) ?? item, priority, start: "retry" };
     if (this.addWhileDelayed !== "fold" || delay <= 0) {
       if (this.addWhileDelayed === "fold" && again !== undefined) again.start = "retry"; // the add is folded
@@ -186,9 +199,25 @@ export class PlainQueue {
   }
 
   #delayAfterFailure(key: number, minDelay: number): number {
-    const failures = this.failures[key] ?? 0;
-    this.failures[key] = failures + 1;
-    return Math.max(delayAfter(failures), minDelay);
+    const { count, isFailing } = this.#failuresOf(key);
+    const delay = Math.max(delayAfter(count), minDelay);
+    this.#failed.set(key, { count: count + 1, end: this.now + delay, isFailing });
+    return delay;
+  }
+
+  /** Returns the failures of a key that are remembered now. */
+  #failuresOf(key: number): Failed {
+    const failed = this.#failed.get(key);
+    const isOver = failed === undefined || failed.end + this.forgetAfter <= this.now;
+    return isOver ? { count: 0, end: 0, isFailing: false } : failed;
+  }
+
+  numRequeues(key: number): number {
+    return this.#failuresOf(key).count;
+  }
+
+  get failing(): number {
+    return [...this.#failed.keys()].filter((key) => this.#failuresOf(key).isFailing).length;
   }
 
   /** Reports whether the queue accepts a retry of a key. */
@@ -198,7 +227,7 @@ export class PlainQueue {
   }
 
   forget(key: number): void {
-    this.failures[key] = 0;
+    this.#failed.delete(key);
     for (const delayed of this.delayed) if (delayed.item.key === key) delayed.folds = false;
   }
 
