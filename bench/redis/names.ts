@@ -3,5 +3,9 @@
 /** This package. */
 export const OURS = "@workqueue/redis";
 
+/** This package with other orders than first in, first out. */
+export const PRIORITY = "priority";
+export const FAIR = "fair";
+
 /** The peer. */
 export const BULLMQ = "BullMQ";

@@ -21,7 +21,7 @@ import { CONCURRENCIES, measureEmptyScript, measureThroughput, medianOfRows, PRO
 import { measureReaction } from "./reaction.ts";
 import { report } from "./report.ts";
 import { SERVER, Server } from "./server.ts";
-import { contenders, works } from "./works.ts";
+import { orderedWorks, orders, peers, type RedisWork, works } from "./works.ts";
 
 /** Runtimes on which several processes are measured. Measuring Node too would only take more time. */
 const COUNTED = ["Deno", "Bun"];
@@ -53,10 +53,16 @@ const runtimes = await findRuntimes<RedisCalls>({
 await using server = await Server.start();
 const figures = new Figures();
 
-/** Measures every workload once on one runtime. The contenders of a workload run right after each other. */
-async function compare(runtime: Runtime<RedisCalls>, round: number): Promise<void> {
-  const agents = Object.keys(contenders).map((contender) => ({ contender, agent: runtime.start() }));
-  for (const [isWarm, payload] of [[false, 0], ...PAYLOADS.map((payload) => [true, payload] as const)] as const) {
+/** Measures workloads once on one runtime. The contenders of a workload run right after each other. */
+async function compare(
+  runtime: Runtime<RedisCalls>,
+  round: number,
+  contenders: readonly string[],
+  works: Readonly<Record<string, RedisWork>>,
+  payloads: readonly number[],
+): Promise<void> {
+  const agents = contenders.map((contender) => ({ contender, agent: runtime.start() }));
+  for (const [isWarm, payload] of [[false, 0], ...payloads.map((payload) => [true, payload] as const)] as const) {
     for (const [name, work] of Object.entries(works)) {
       const queue = { work: name, place: server.url, queue: `${name}-${isWarm}-${payload}`, payload };
       const items = isQuick || !isWarm ? work.items / 5 : work.items;
@@ -68,8 +74,10 @@ async function compare(runtime: Runtime<RedisCalls>, round: number): Promise<voi
       }
     }
   }
-  const empty = await agents[0]!.agent.call("measureEmptyCall", { url: server.url, times: 3000 });
-  figures.add({ ...EMPTY_CALL, runtime: runtime.name }, empty);
+  if (contenders === peers) {
+    const empty = await agents[0]!.agent.call("measureEmptyCall", { url: server.url, times: 3000 });
+    figures.add({ ...EMPTY_CALL, runtime: runtime.name }, empty);
+  }
   for (const { agent } of agents) await agent[Symbol.asyncDispose]();
 }
 
@@ -77,7 +85,8 @@ const throughput = [];
 for (let round = 1; round <= rounds; round++) {
   for (const runtime of runtimes) {
     console.log(`round ${round} of ${rounds}: ${runtime.name}`);
-    await compare(runtime, round);
+    await compare(runtime, round, peers, works, PAYLOADS);
+    await compare(runtime, round, orders, orderedWorks, [0]);
   }
 }
 console.log("several processes");

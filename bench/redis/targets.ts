@@ -2,8 +2,8 @@
 
 import type { Figures } from "../figures.ts";
 import { type Facts, figureName, PAYLOADS } from "./facts.ts";
-import { BULLMQ, OURS } from "./names.ts";
-import { works } from "./works.ts";
+import { BULLMQ, FAIR, OURS, PRIORITY } from "./names.ts";
+import { orderedWorks, works } from "./works.ts";
 
 /** Bound, with one measured value for each runtime or one value for the server. */
 export interface Target {
@@ -17,8 +17,10 @@ export interface Measured {
   readonly reached: boolean;
 }
 
-/** Minimum speed relative to BullMQ, by the size of the payload. */
-const LEAST: Readonly<Record<number, number>> = { 0: 1.3, 1000: 1 };
+/** Minimum speed relative to BullMQ with payloads. */
+const LEAST_WITH_PAYLOAD = 1;
+/** Maximum time relative to first in, first out. */
+const MOST: Readonly<Record<string, number>> = { [PRIORITY]: 1.25, [FAIR]: 2 };
 const WAKE_UP = 20;
 const LATENESS = 5;
 const MEMORY = 400;
@@ -28,14 +30,28 @@ const SCRIPT = 5;
 /** Returns all bounds with their measured values. */
 export function targetsOf(figures: Figures, facts: Facts): Target[] {
   const { runtimes, reactions, million } = facts;
-  const bounded = Object.entries(works).filter(([, { isBounded }]) => isBounded);
+  const bounded = Object.entries(works).filter(([, { least }]) => least !== undefined);
   const comparisons = PAYLOADS.flatMap((payload) =>
-    bounded.map(([name, { title, concurrency }]): Target => ({
-      claim: `${title}, ${concurrency} at once, ${payloadText(payload)}`,
-      bound: `${LEAST[payload]} × BullMQ`,
+    bounded.map(([name, { title, concurrency, ...work }]): Target => {
+      const least = payload === 0 ? work.least! : LEAST_WITH_PAYLOAD;
+      return {
+        claim: `${title}, ${concurrency} at once, ${payloadText(payload)}`,
+        bound: `${least} × BullMQ`,
+        measured: runtimes.map((runtime) => {
+          const ratio = ratioOf(figures, name, payload, runtime);
+          return { text: `${ratio.toFixed(2)} ×`, reached: ratio >= least };
+        }),
+      };
+    })
+  );
+  const ordered = Object.entries(MOST).flatMap(([order, most]) =>
+    Object.entries(orderedWorks).map(([name, { title, concurrency }]): Target => ({
+      claim: `${title}, ${concurrency} at once, order: ${order}`,
+      bound: `at most ${most} × the time of FIFO`,
       measured: runtimes.map((runtime) => {
-        const ratio = ratioOf(figures, name, payload, runtime);
-        return { text: `${ratio.toFixed(2)} ×`, reached: ratio >= LEAST[payload]! };
+        const of = (contender: string) => ({ work: figureName(name, 0), contender, runtime });
+        const ratio = figures.ratio(of(order), of(OURS));
+        return { text: `${ratio.toFixed(2)} ×`, reached: ratio <= most };
       }),
     }))
   );
@@ -48,6 +64,7 @@ export function targetsOf(figures: Figures, facts: Facts): Target[] {
   const count = million.keys.toLocaleString("en");
   return [
     ...comparisons,
+    ...ordered,
     {
       claim: "an idle worker begins what another process adds, 99th percentile",
       bound: `at most ${WAKE_UP} ms`,

@@ -3,16 +3,25 @@
 import type { Contender, FullSession } from "../remote/contender.ts";
 import { add, addAll, inParallel, measureWork, timeOf, type Work, work } from "../remote/works.ts";
 import { bullmq } from "./bullmq.ts";
-import { BULLMQ, OURS } from "./names.ts";
-import { ours } from "./ours.ts";
+import { BULLMQ, FAIR, OURS, PRIORITY } from "./names.ts";
+import { byPriority, fair, ours } from "./ours.ts";
 
-export const contenders: Readonly<Record<string, Contender<FullSession>>> = { [OURS]: ours, [BULLMQ]: bullmq };
+/** Contenders that do the same work, and the orders of this package, which are compared with each other. */
+export const peers = [OURS, BULLMQ];
+export const orders = [OURS, PRIORITY, FAIR];
+
+export const contenders: Readonly<Record<string, Contender<FullSession>>> = {
+  [OURS]: ours,
+  [BULLMQ]: bullmq,
+  [PRIORITY]: byPriority,
+  [FAIR]: fair,
+};
 
 /** Workload on Redis. */
 export interface RedisWork extends Work<FullSession> {
   readonly title: string;
-  /** Whether the result has a bound. */
-  readonly isBounded: boolean;
+  /** Minimum speed relative to BullMQ, with keys alone. `undefined` if the result has no bound. */
+  readonly least?: number | undefined;
 }
 
 /** Takes and finishes items by direct calls, in `concurrency` loops that run at once. */
@@ -22,32 +31,36 @@ async function byHand(session: FullSession, all: string[], concurrency: number):
 }
 
 /** Numbers of items that take about a third of a second, by concurrency. */
-const ITEMS: Readonly<Record<number, number>> = { 1: 1000, 10: 4000, 50: 6000 };
+const ITEMS: Readonly<Record<number, number>> = { 1: 1000, 10: 4000, 50: 6000, 100: 8000 };
 
 export const works: Readonly<Record<string, RedisWork>> = Object.fromEntries([
-  ...[1, 10, 50].map((concurrency) => workOf("add", "add", add, concurrency, { fills: true, isBounded: true })),
-  ...[1, 10, 50].map((concurrency) =>
-    workOf("work", "take + finish, workers", work, concurrency, { fills: false, isBounded: true })
+  ...[[1, 1.3], [10, 3], [50, 4]].map(([concurrency, least]) =>
+    workOf("add", "add", add, concurrency!, { fills: true, least })
   ),
-  ...[1, 10, 50].map((concurrency) =>
-    workOf("hand", "take + finish, by hand", byHand, concurrency, { fills: false, isBounded: false })
+  ...[[1, 1.2], [10, 3], [50, 4]].map(([concurrency, least]) =>
+    workOf("work", "take + finish, workers", work, concurrency!, { fills: false, least })
   ),
+  ...[1, 10, 50].map((concurrency) => workOf("hand", "take + finish, by hand", byHand, concurrency, { fills: false })),
   ["bulk", {
     title: "add, 100 in one call",
     concurrency: 1,
     items: 10_000,
     fills: true,
-    isBounded: false,
     time: addAll,
   }],
 ]);
+
+/** Works of which the orders are compared. */
+export const orderedWorks: Readonly<Record<string, RedisWork>> = Object.fromEntries(
+  [1, 10, 100].map((concurrency) => workOf("order", "take + finish, workers", work, concurrency, { fills: false })),
+);
 
 function workOf(
   name: string,
   title: string,
   time: RedisWork["time"],
   concurrency: number,
-  kind: Pick<RedisWork, "fills" | "isBounded">,
+  kind: Pick<RedisWork, "fills" | "least">,
 ): [string, RedisWork] {
   return [`${name}${concurrency}`, { title, concurrency, items: ITEMS[concurrency]!, ...kind, time }];
 }
@@ -55,7 +68,8 @@ function workOf(
 /** Runs a workload with `items` items. Returns the microseconds per item. */
 export async function measure(
   { contender, work, ...options }: { contender: string; work: string; place: string; queue: string; payload: number },
-  items: number = works[work]!.items,
+  items?: number,
 ): Promise<number> {
-  return await measureWork(contenders[contender]!, { ...works[work]!, items }, options);
+  const measured = works[work] ?? orderedWorks[work]!;
+  return await measureWork(contenders[contender]!, { ...measured, items: items ?? measured.items }, options);
 }

@@ -1,6 +1,6 @@
 import { measureMillion } from "./million.ts";
 import { SERVER, Server } from "./server.ts";
-import { contenders, measure, works } from "./works.ts";
+import { measure, orderedWorks, orders, peers, works } from "./works.ts";
 
 const ITEMS = 200;
 
@@ -15,14 +15,16 @@ function test(name: string, run: (server: Server) => Promise<unknown>): void {
   });
 }
 
-for (const contender of Object.keys(contenders)) {
-  for (const [work, { concurrency }] of Object.entries(works)) {
-    if (concurrency > 10) continue; // differs from another workload only in its concurrency
-    test(`${contender} does its work: ${work}`, async (server) => {
-      for (const payload of [0, 10]) {
-        await measure({ contender, work, place: server.url, queue: `${work}-${payload}`, payload }, ITEMS);
-      }
-    });
+for (const [contenders, compared] of [[peers, works], [orders, orderedWorks]] as const) {
+  for (const contender of contenders) {
+    for (const [work, { concurrency }] of Object.entries(compared)) {
+      if (concurrency > 10) continue; // differs from another workload only in its concurrency
+      test(`${contender} does its work: ${work}`, async (server) => {
+        for (const payload of [0, 10]) {
+          await measure({ contender, work, place: server.url, queue: `${work}-${payload}`, payload }, ITEMS);
+        }
+      });
+    }
   }
 }
 

@@ -10,6 +10,8 @@ export interface QueueOptions {
   readonly payload: number;
   /** Whether an add to a file must be on the disk (`"full"`), or with the operating system (`"normal"`). */
   readonly durability?: "full" | "normal";
+  /** Order of the ready items. First in, first out by default. */
+  readonly order?: "priority" | "fair";
 }
 
 /** Function that opens a session. */

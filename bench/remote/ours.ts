@@ -1,4 +1,4 @@
-import { runWorkers, type WorkerPool } from "@workqueue/core";
+import { type DisciplineConfig, runWorkers, type WorkerPool } from "@workqueue/core";
 import type { RemoteQueue, RemoteQueueOptions } from "@workqueue/engine";
 import { BULK, type FullSession, type QueueOptions } from "./contender.ts";
 
@@ -8,26 +8,35 @@ interface Item {
   text: string;
 }
 
+const DISCIPLINES: Readonly<Record<"priority" | "fair", DisciplineConfig>> = {
+  priority: { type: "priority", maxHeadStart: "1m" },
+  fair: { type: "fair", separator: "/" },
+};
+
 /**
  * Opens a session with a queue of this repository, on any engine.
  *
  * @param create Function that creates the queue. The given options say what identifies its items.
  */
 export async function openOwn(
-  { payload }: QueueOptions,
-  create: (options: Pick<RemoteQueueOptions<unknown>, "keyOf">) => RemoteQueue<unknown>,
+  { payload, order }: QueueOptions,
+  create: (options: Pick<RemoteQueueOptions<unknown>, "keyOf" | "discipline">) => RemoteQueue<unknown>,
 ): Promise<FullSession> {
   const text = "x".repeat(payload);
-  const queue = create(payload === 0 ? {} : { keyOf: (item) => (item as Item).key });
+  const queue = create({
+    ...payload > 0 && { keyOf: (item) => (item as Item).key },
+    ...order !== undefined && { discipline: DISCIPLINES[order] },
+  });
   const itemOf = (key: string) => payload === 0 ? key : { key, text };
   const keyOf = (item: unknown) => payload === 0 ? item as string : (item as Item).key;
+  const all = order === "priority" ? { priority: (item: unknown) => Number(keyOf(item).slice(-1)) } : {};
   await queue.counts(); // connects
   return {
     add: (key) => queue.add(itemOf(key)),
     addAfter: (key, ms) => queue.addAfter(itemOf(key), ms),
     async addAll(keys) {
       for (let from = 0; from < keys.length; from += BULK) {
-        await queue.addAll(keys.slice(from, from + BULK).map(itemOf));
+        await queue.addAll(keys.slice(from, from + BULK).map(itemOf), all);
       }
     },
     openWorkers(concurrency, handler) {
