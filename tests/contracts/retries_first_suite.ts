@@ -198,6 +198,21 @@ export function retriesFirstSuite(
   );
 
   test(
+    "a retry goes first as soon as an attempt makes budget, also among items that a pool takes at once",
+    async (at) => {
+      await at.queue.addRateLimited("a");
+      await at.add("x", "y");
+      await at.advance(10);
+      const handled: string[] = [];
+      const pool = at.run((item) => void handled.push(item), { concurrency: 3 });
+      await at.advance(0);
+      assertEquals(handled, ["x", "a", "y"]);
+      await pool.stop();
+    },
+    { retryBudget: { ratio: 1, minRate: 0 } },
+  );
+
+  test(
     "a blocked retry that is added goes behind the others",
     async (at) => {
       await at.queue.addRateLimited("a");

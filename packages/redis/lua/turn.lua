@@ -478,7 +478,7 @@ if wanted > 0 then
     if not budget then take(wanted) end
     while budget do
       local before = #keys
-      take(q.plan and math.min(wanted - before, budget.firstsBefore()) or wanted - before)
+      take(math.min(wanted - before, budget.firstsBefore()))
       if #keys > before then budget.begin(keys, before) end -- may make blocked retries ready
       if #keys == before or #keys == wanted or isAlone == 1 then break end
     end

@@ -214,14 +214,12 @@ class Turn {
 
   /** Takes keys. First attempts may give credit to blocked retries, which are taken in their places. */
   #takeWithBudget(): Taken[] {
-    const { budget, tx } = this.#queue;
+    const { budget } = this.#queue;
     const { wanted } = this.#request;
     if (budget === undefined) return this.#take(wanted, 0);
     const all: Taken[] = [];
     while (all.length < wanted && !this.#isAlone) {
-      const left = wanted - all.length;
-      const isPlain = tx.state.discipline === undefined;
-      const more = this.#take(isPlain ? left : Math.min(left, budget.firstsBefore), all.length);
+      const more = this.#take(Math.min(wanted - all.length, budget.firstsBefore), all.length);
       if (more.length === 0) break;
       all.push(...more);
       budget.begin(more.filter(({ item }) => item.is_retry === 0).length);
