@@ -3,8 +3,8 @@
 /** Root folder of the repository. */
 export const ROOT = new URL("..", import.meta.url);
 
-/** Timeout for a process, in milliseconds. */
-const DEADLINE = 300_000;
+/** Timeout for a process, in milliseconds. The dry run of a release takes minutes on a busy machine. */
+const DEADLINE = 900_000;
 
 /**
  * Name of the npm executable. On Windows, Rust finds a batch file only by its full name, and so does Deno, which is

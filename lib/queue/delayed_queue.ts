@@ -119,7 +119,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   }
 
   get delayed(): number {
-    return this.#delays.length + (this.#flushed === undefined ? 0 : this.#flushed.length);
+    return this.#delays.length + (this.#flushed?.length ?? 0);
   }
 
   addAfter(item: T, delay: Duration, options?: AddOptions): void {
@@ -162,20 +162,22 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   }
 
   cancelDelayed(item: T): boolean {
-    const isDelayed = this.endDelay(this.records.of(this.key(item)));
-    if (isDelayed) this.tellCancelled();
-    return isDelayed;
-  }
-
-  /** Ends the delay of a key that is cancelled. Reports whether the key was delayed. */
-  protected endDelay(record: number): boolean {
-    if (!this.#isDelayed(record)) return false;
-    this.#endDelay(record);
+    if (!this.endDelay(this.records.of(this.key(item)))) return false;
+    this.tellFewer();
     return true;
   }
 
-  /** Must be called after the work on a key was cancelled. */
-  protected tellCancelled(): void {
+  /** Ends the delay of a key before it is due. Reports whether the key was delayed. */
+  protected endDelay(record: number): boolean {
+    const heap = this.#heapOf(record);
+    if (heap === undefined) return false;
+    heap.delete(record);
+    this.#forgetDelay(record, this.records.stateOf(record));
+    return true;
+  }
+
+  /** Must be called after the work on a key was cancelled, or its delay ended before it was due. */
+  protected tellFewer(): void {
     this.#clearIfIdle();
     this.#tellLess();
   }
@@ -332,10 +334,11 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
       setDelayedItem(this.records, record, newest);
       return this.addToRecord(record, state, newest, priority, marks);
     }
+    const key = this.records.keyOf(record);
     this.addToRecord(record, state, newest, Math.max(priority, delayPriorityOf(this.records, record)), marks);
-    if (this.#isDelayed(record)) this.#endDelay(record); // unless the discipline has ended it
-    this.#clearIfIdle();
-    this.#tellLess();
+    // The discipline or the observer may have ended the delay, or cancelled the key and delayed this or another one.
+    if (this.records.has(record, key) && this.positionIn(record) !== 0) this.endDelay(record);
+    this.tellFewer();
   }
 
   /**
@@ -382,12 +385,6 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     this.#delays.add(record, deadline);
   }
 
-  /** Ends the delay of a key before it is due. */
-  #endDelay(record: number): void {
-    this.#heapOf(record)!.delete(record);
-    this.#forgetDelay(record, this.records.stateOf(record));
-  }
-
   /** Clears a delay in the record of its key, without making the key ready. */
   #forgetDelay(record: number, state: number): void {
     const rest = this.#withoutDelay(record, state);
@@ -417,7 +414,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
       this.#addDue(record, this.#withoutDelay(record, state), item, priority, isRetry ? NEEDS_BUDGET : 0);
     } catch (error) {
       const rest = records.stateOf(record);
-      const isKept = records.of(key) === record && isComing(rest);
+      const isKept = records.has(record, key) && isComing(rest);
       if (!isKept) this.#beginDelay(record, rest, item, this.time.now() + ADD_AGAIN_DELAY, priority, 0);
       if (this.#flushed !== undefined) this.#flushFailure ??= { error };
       else callSafely(() => this.#errors.write(() => this.#describe(error, key, isKept)));
@@ -515,7 +512,7 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
     this.#clearDelayTimer();
     this.#delayTimer = timer;
     this.#dueTimerAt = wakeAt;
-    if (!this.#ref) unref(this.#delayTimer);
+    if (!this.#ref) unref(timer);
   }
 
   #clearDelayTimer(): void {
@@ -586,7 +583,8 @@ export class DelayedQueue<T> extends ServedQueue<T> implements DelayingQueue<T> 
   #drop(): () => void {
     const folded = this.isShutDown ? [] : [...this.#folded].sort((one, other) => this.#compareDelays(one, other));
     const dropped = this.#onDrop === undefined ? [] : this.#itemsToDrop();
-    const [flushed, delays] = [this.#flushed, this.#delays];
+    const flushed = this.#flushed;
+    const delays = this.#delays;
     this.#delays = new RecordHeap();
     this.#flushed = undefined;
     if (folded.length > 0) {

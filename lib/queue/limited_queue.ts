@@ -179,7 +179,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
   override cancelDelayed(item: T): boolean {
     const key = this.key(item);
     if (!this.endDelay(this.records.of(key))) return false;
-    this.tellCancelled();
+    this.tellFewer();
     if (!this.#isPending(key)) this.ends?.reject(key, cancelledError);
     return true;
   }
@@ -190,13 +190,13 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     let position = this.#takeOut(record);
     if (this.endDelay(record)) position ??= "delayed";
     if (position === undefined) return undefined;
-    this.tellCancelled();
+    this.tellFewer();
     if (position === "running") {
       this.#mayBeCancelled = true;
       this.#tellHolders({ key, kind: "cancelled", reason: reason ?? cancelledError() });
     }
+    this.ends?.reject(key, () => cancelledError(reason)); // first, because the limiter may throw
     this.forgetKey(key, item);
-    this.ends?.reject(key, () => cancelledError(reason));
     return position;
   }
 
@@ -220,7 +220,7 @@ export class LimitedQueue<T> extends DelayedQueue<T> implements RateLimitingQueu
     const isBlocked = this.line.length === 0 || this.ordering?.isBlocked(record, state) === true;
     this.line.remove!(record, state);
     this.observer?.removed(record);
-    this.leave(record, state);
+    this.leave(record, records.stateOf(record)); // the discipline or the observer may have delayed the key
     return isBlocked ? "blocked" : "ready";
   }
 

@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Duration } from "../base/duration.ts";
 import { requireDuration } from "../base/duration_arguments.ts";
 import { RecentTime } from "../structures/burst.ts";
-import { type Records, setTime } from "../structures/records.ts";
+import { entryOf, type Records, setTime } from "../structures/records.ts";
 import type { BlockedRetries } from "./blocked_retries.ts";
 import { FifoOrder, setRepeated } from "./fifo_order.ts";
 import { PAUSE } from "./groups.ts";
@@ -17,7 +17,6 @@ export interface OrderedQueue extends HeldQueue {
   readonly records: Records;
   /** The line of the queue, if it is an {@linkcode Ordering}. */
   ordering: Ordering | undefined;
-  readonly handedOut: number;
   readonly isShutDown: boolean;
   /** Whether a call or a callback must be told of changes. */
   readonly hasCallers: boolean;
@@ -69,7 +68,6 @@ export class Ordering extends HeldLine {
 
   /** Passes a ready key to the order, unless it is a retry without budget. */
   override push(record: number, marks: number, isKept: boolean): void {
-    const { handedOut } = this.#queue;
     try {
       if (this.order.usesTime) this.#setTime(record);
       if (marks === NEEDS_BUDGET && this.retries !== undefined) this.retries.enter(record, this.#queue.time.now());
@@ -78,8 +76,9 @@ export class Ordering extends HeldLine {
         this.enter(record);
       }
     } catch (error) {
-      if (this.#queue.handedOut !== handedOut) throw error; // the key was handed out before the error
       const state = this.records.stateOf(record);
+      // The key was handed out before the error, and may have come back.
+      if ((state & POSITION) !== READY || entryOf(this.records, record) !== undefined) throw error;
       if (!isKept) this.#queue.leave(record, state);
       else {
         this.records.setState(record, state | REFUSED);

@@ -12,7 +12,7 @@ const PAGE_BITS = 8;
 export const PAGE: number = 1 << PAGE_BITS;
 export const PLACE: number = PAGE - 1;
 
-/** Value in the place of a free record's key. */
+/** Value in the place of a free record's key, also of one that was never used, because `undefined` is a key. */
 const FREE = Symbol();
 
 /** While there are at most this many records, the entry of a removed key is deleted at once, so none is outdated. */
@@ -36,7 +36,7 @@ export class Page {
   free = NONE;
   end = 0;
   readonly number: number;
-  readonly keys: unknown[] = new Array(PAGE);
+  readonly keys: unknown[] = new Array(PAGE).fill(FREE);
   /** State and link of each record, side by side: an array for each would take more memory. */
   readonly fields: Int32Array = new Int32Array(2 * PAGE);
   /** Created when a priority is first not 0. */

@@ -272,6 +272,21 @@ Deno.test("rule 2: a discipline hands out an item as it comes back and then thro
   await assertUsable(queue);
 });
 
+Deno.test("a discipline has another item handed out and then throws: nothing was added, and adding again works", async () => {
+  const discipline = new HookedDiscipline<string>();
+  const queue = createWorkQueue<string>({ discipline });
+  queue.add("a");
+  discipline.hooks.once("push", () => {
+    take(queue)[Symbol.dispose]();
+    throw new Error("push is broken");
+  });
+  assertThrows(() => queue.add("b"), Error, "push is broken");
+  assertEquals(queue.snapshot().blocked, 0);
+  await queue.whenIdle();
+  queue.add("b");
+  assertEquals(takeAll(queue), ["b"]);
+});
+
 Deno.test("a discipline that has an item handed out and added again, and then throws: the newer item is handed out", () => {
   const discipline = new HookedDiscipline<{ key: string; version: number }>();
   const queue = createWorkQueue({ keyOf: ({ key }: { key: string }) => key, discipline });
@@ -287,6 +302,40 @@ Deno.test("a discipline that has an item handed out and added again, and then th
   assertEquals([queue.length, queue.processing], [0, 1]);
   queue.done({ key: "a", version: 1 });
   assertEquals(takeAll(queue), [{ key: "a", version: 2 }]);
+});
+
+for (const [name, other] of [["another key", "b"], ["the key again", "a"]] as const) {
+  Deno.test(`a discipline that cancels a key whose add ends its delay, and delays ${name}: none is lost`, () => {
+    const clock = new HandClock();
+    const discipline = new Lifo<string>();
+    const queue = createRateLimitingQueue(limiter(), { clock, discipline, addWhileDelayed: "replace" });
+    const { push } = discipline;
+    discipline.push = (entry) => {
+      push.call(discipline, entry);
+      queue.cancel("a");
+      queue.addAfter(other, 10);
+    };
+    queue.addAfter("a", 1000);
+    queue.add("a");
+    assertEquals(queue.snapshot().delayedItems, [{ item: other, priority: 0, dueInMs: 10 }]);
+    queue.cancel(other);
+    assertEquals([queue.length, queue.delayed, clock.timers], [0, 0, 0]);
+  });
+}
+
+Deno.test("a discipline that delays the key which is cancelled: this is cancelled too, and later adds count", () => {
+  const clock = new HandClock();
+  class Delaying extends Lifo<string> {
+    remove(): void {
+      this.pop();
+      queue.addAfter("a", 10);
+    }
+  }
+  const queue = createRateLimitingQueue<string>(limiter(), { clock, discipline: new Delaying() });
+  queue.add("a");
+  assertEquals([queue.cancel("a"), queue.length, queue.delayed, clock.timers], ["ready", 0, 0, 0]);
+  for (const item of ["x", "y", "a"]) queue.add(item);
+  assertEquals(takeAll(queue), ["a", "y", "x"]);
 });
 
 Deno.test("a discipline whose done adds the key that comes back: the newest item and the highest priority are handed out", () => {
@@ -745,6 +794,19 @@ for (const [name, [message, broken]] of Object.entries(BROKEN_NEXT)) {
     queue.shutDown();
   });
 }
+
+Deno.test("a limiter that throws when a cancelled item is forgotten: cancel throws, and the wait for the item ends", async () => {
+  const broken = withoutNext<string>(limiter());
+  broken.forget = () => {
+    throw new Error("forget is broken");
+  };
+  const queue = createRateLimitingQueue<string>(broken, { clock: new HandClock() });
+  const wait = queue.addAndWait("a");
+  assertThrows(() => queue.cancel("a"), Error, "forget is broken");
+  assertEquals(queue.length, 0);
+  const error = await assertRejects(() => wait, Error, "The item was cancelled");
+  assertEquals((error as { code?: string }).code, "WQ_CANCELLED");
+});
 
 Deno.test("a limiter that throws when a handler asks to requeue: the error is reported, and the item is given up once", async () => {
   const queue = createRateLimitingQueue<string>(

@@ -2,7 +2,7 @@
  * Program of a user who has just installed the config file package. Every runtime runs the program in an empty folder.
  */
 
-import { type ConfigChange, ConfigError } from "@workqueue/core";
+import { type ConfigChange, ConfigError, loadConfig } from "@workqueue/core";
 import { loadConfigFile, readConfigFile, watchConfigFile } from "@workqueue/config-file";
 
 interface Files {
@@ -23,7 +23,7 @@ const concurrency = Object.entries(texts).map(([path, text]) => {
   writeFileSync(path, text);
   return loadConfigFile(path).workers("images").concurrency;
 });
-const isText = typeof readConfigFile("a.json") === "string";
+const isReadable = loadConfig(readConfigFile("a.json")).workers("images").concurrency === 4;
 
 const config = loadConfigFile("a.yaml");
 const changes: ConfigChange[] = [];
@@ -40,4 +40,4 @@ const error = await new Promise((resolve) => {
 });
 clearInterval(alive);
 
-console.log(JSON.stringify({ concurrency, isText, changes, isOurs: error instanceof ConfigError }));
+console.log(JSON.stringify({ concurrency, isReadable, changes, isOurs: error instanceof ConfigError }));

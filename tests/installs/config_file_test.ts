@@ -12,7 +12,7 @@ import { tsc } from "./tsc.ts";
 
 const EXPECTED = {
   concurrency: [4, 4, 4, 4],
-  isText: true,
+  isReadable: true,
   changes: [{ path: "/queues/images/concurrency", old: 4, new: 8, inForce: "now" }],
   isOurs: true,
 };

@@ -99,6 +99,16 @@ Deno.test("rule 8: records find the keys that a Map finds, and undefined is a ke
   assertEquals(records.of(0), records.of(-0));
 });
 
+Deno.test("rule 8: undefined is not found in a page that was freed and is used again", () => {
+  const records = new Records(false, false);
+  const before = Array.from({ length: 1279 }, (_, key) => take(records, key));
+  before.push(take(records, undefined)); // the last record of the fifth page
+  for (let key = 2000; key < 2256; key++) take(records, key);
+  for (const record of before.slice(1024)) records.free(record); // frees the fifth page
+  take(records, "in the fifth page");
+  assertEquals(records.of(undefined), NONE);
+});
+
 Deno.test("rule 8: records of a table that was large and has been emptied have no key, and undefined is a key", () => {
   const records = new Records(false, true);
   const taken = [undefined, ...Array(100).keys()].map((key) => take(records, key));
