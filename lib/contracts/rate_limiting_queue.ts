@@ -67,7 +67,7 @@ export interface RateLimitingQueue<T, R = unknown> extends DelayingQueue<T>, Giv
    *
    * @param item The item, or another item with the same key.
    * @param reason Reason of the signal. By default, an error with the code `WQ_CANCELLED`.
-   * @returns The state in which the item was; `undefined` if there was nothing to cancel.
+   * @returns The state in which the item was; `undefined` if there was nothing to cancel. Then, its failures stay.
    * @throws The error that the queue's discipline throws. In that case, nothing has changed.
    */
   cancel(item: T, reason?: unknown): CancelledFrom | undefined;
