@@ -33,12 +33,13 @@ async function byHand(session: FullSession, all: string[], concurrency: number):
 /** Numbers of items that take about a third of a second, by concurrency. */
 const ITEMS: Readonly<Record<number, number>> = { 1: 1000, 10: 4000, 50: 6000, 100: 8000 };
 
+/** Concurrencies, each with the minimum speed relative to BullMQ, with keys alone. */
+const LEAST = [[1, 1.3], [10, 3], [50, 4]] as const;
+
 export const works: Readonly<Record<string, RedisWork>> = Object.fromEntries([
-  ...[[1, 1.3], [10, 3], [50, 4]].map(([concurrency, least]) =>
-    workOf("add", "add", add, concurrency!, { fills: true, least })
-  ),
-  ...[[1, 1.2], [10, 3], [50, 4]].map(([concurrency, least]) =>
-    workOf("work", "take + finish, workers", work, concurrency!, { fills: false, least })
+  ...LEAST.map(([concurrency, least]) => workOf("add", "add", add, concurrency, { fills: true, least })),
+  ...LEAST.map(([concurrency, least]) =>
+    workOf("work", "take + finish, workers", work, concurrency, { fills: false, least })
   ),
   ...[1, 10, 50].map((concurrency) => workOf("hand", "take + finish, by hand", byHand, concurrency, { fills: false })),
   ["bulk", {

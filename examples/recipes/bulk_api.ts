@@ -34,7 +34,7 @@ const pool = runBatches(queue, async (ids) => {
   return { failed: new Map(invalid.map((id) => [id, new TerminalError("the API refuses it")])) };
 }, {
   size: 50,
-  wait: "20ms",
+  wait: "500ms",
   maxRetries: 5,
   onError() {},
   onGiveUp: (error, id, attempts) => console.log(`${id} given up at attempt ${attempts}: ${error}`),

@@ -1,6 +1,6 @@
 /**
  * Script in which many keys fail, whose counts expire soon. For each limiter and for a queue, the script prints the
- * bytes in use when these have become steady, and after almost twice as many keys.
+ * bytes in use when these have become steady, and after more than twice as many keys.
  */
 
 import process from "node:process";
@@ -39,7 +39,7 @@ async function fail(when: (key: string) => unknown, forget: (key: string) => voi
   }
 }
 
-/** Prints the bytes in use after many keys, and after almost twice as many. */
+/** Prints the bytes in use after many keys, and after more than twice as many. */
 async function measure(
   name: string,
   when: (key: string) => unknown,
@@ -48,7 +48,7 @@ async function measure(
   await fail(when, forget, 4 * UNEXPIRED);
   await collectLater();
   const before = process.memoryUsage().heapUsed;
-  await fail(when, forget, 3 * UNEXPIRED);
+  await fail(when, forget, 6 * UNEXPIRED);
   console.log(`${name}: ${before} ${await heapUsed(1.5 * before)}`);
 }
 
