@@ -5,12 +5,14 @@ import { FOREVER, NS_PER_MS, toDelay } from "../lib/policy/tokens.ts";
 
 /** Limiter whose delays keep all items together to a rate. Each failure takes a token from a level of tokens. */
 export class TokenLimiter implements RateLimiter {
+  readonly countsFailures = false;
   readonly #level: TokenLevel;
+  /** Time of the level, in nanoseconds. */
   readonly #time: RecentTime;
 
   constructor(level: TokenLevel) {
     this.#level = level;
-    this.#time = new RecentTime(level.clock);
+    this.#time = new RecentTime(level.clock, () => level.time());
   }
 
   when(): number {
@@ -18,13 +20,8 @@ export class TokenLimiter implements RateLimiter {
   }
 
   next(): number {
-    const level = this.#level;
-    const wait = level.take(1, Infinity, level.time(this.#time.now())) ?? FOREVER;
+    const wait = this.#level.take(1, Infinity, this.#time.now()) ?? FOREVER;
     return Math.min(toDelay(wait), FOREVER / NS_PER_MS); // an infinite delay becomes about 292 years, as in Go
-  }
-
-  get countsFailures(): false {
-    return false;
   }
 
   forget(): void {}

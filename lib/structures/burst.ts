@@ -177,18 +177,21 @@ export class BurstTime {
  */
 export class RecentTime {
   readonly #clock: Clock;
-  /** Wall-clock time at which the system clock was last read, and the time that it showed. */
-  #readAt = NaN;
+  readonly #read: () => number;
+  /** Wall-clock time at which the system clock was last read, and the result of that read. */
+  #readAt = 0;
   #latest = 0;
 
-  constructor(clock: Clock) {
+  /** @param read Returns the clock's time in the unit that `now` returns. By default, milliseconds. */
+  constructor(clock: Clock, read: () => number = () => clock.now()) {
     this.#clock = clock;
+    this.#read = read;
   }
 
   now(): number {
-    const before = this.#readAt;
-    const isUpToDate = isRealTime(this.#clock) && before === (this.#readAt = wallClock());
-    return isUpToDate ? this.#latest : this.#latest = this.#clock.now();
+    // The old value of `#readAt` is compared with the new one.
+    if (!isRealTime(this.#clock) || this.#readAt !== (this.#readAt = wallClock())) this.#latest = this.#read();
+    return this.#latest;
   }
 }
 

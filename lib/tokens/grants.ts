@@ -29,16 +29,16 @@ export function grantTokens(level: TokenLevel, n: number, time: number): Grant |
 
 /** Returns the time until granted tokens may be used, in milliseconds; `Infinity` without a grant. */
 export function delayOf(grant: Grant | undefined, time: number): number {
-  return toDelay(grant === undefined ? FOREVER : grant.usableAt - time);
+  return toDelay((grant?.usableAt ?? FOREVER) - time);
 }
 
 /** Puts granted tokens back, except the tokens that later grants depend on, unless they may be used already. */
 export function cancelGrant(level: TokenLevel, { tokens, rate, usableAt, event }: Grant): void {
   const time = level.time();
-  if (level.rate === Infinity || tokens === 0 || usableAt < time) return;
+  if (level.rate === Infinity || usableAt < time) return;
 
   // The tokens on which later grants depend are not restored.
-  const restored = tokens - tokensIn(level.lastEvent - event, rate);
+  const restored = tokens - tokensIn(level.lastEvent - event, rate); // 0 if no tokens were taken
   if (restored <= 0) return;
   const now = level.add(restored, time);
   if (event === level.lastEvent) {

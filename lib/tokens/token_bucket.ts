@@ -387,8 +387,7 @@ export class TokenBucket implements Throttle {
 
   #listen(callback: (isPause: boolean) => void): () => void {
     const listener = (isPause: boolean) => callback(isPause); // unique for each call, even with the same function
-    this.#listeners ??= new Set();
-    this.#listeners.add(listener);
+    (this.#listeners ??= new Set()).add(listener);
     return () => void this.#listeners!.delete(listener);
   }
 

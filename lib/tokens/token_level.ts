@@ -49,9 +49,9 @@ export class TokenLevel {
     this.#tokens = burst;
   }
 
-  /** Returns the clock's time. `now` is the time that the clock shows. */
-  time(now: number = this.clock.now()): number {
-    return Math.round((now - this.#origin) * NS_PER_MS);
+  /** Returns the clock's time. */
+  time(): number {
+    return Math.round((this.clock.now() - this.#origin) * NS_PER_MS);
   }
 
   /** Converts the clock's time to the level's own time. */
@@ -95,8 +95,7 @@ export class TokenLevel {
   add(tokens: number, time: number): number {
     const now = this.ownTime(time);
     this.#tokens = Math.min(this.tokensAt(now) + tokens, this.burst);
-    this.last = now;
-    return now;
+    return this.last = now;
   }
 
   /** Reports whether the level is equivalent to a new one: full and not paused, with no future grant. */
