@@ -177,7 +177,7 @@ export class Client {
   async request<R>(method: string, path: string, options: RequestOptions = {}): Promise<R> {
     const name = `${method} ${path}`;
     const response = await this.#send(method, path, options);
-    const text = await textOf(this.#chunks(name, response, options.signal));
+    const text = await textOf(response.body).catch((error) => brokenOff(name, error, options.signal));
     if (response.headers["content-type"]?.startsWith("text/")) return text as R;
     return (text === "" ? undefined : this.parse(name, text)) as R;
   }
@@ -235,11 +235,11 @@ export class Client {
   }
 
   /** Yields the chunks of a response. If it breaks off, throws the error for the request. */
-  async *#chunks(name: string, { body }: ApiResponse, signal: AbortSignal = NEVER): AsyncGenerator<string> {
+  async *#chunks(name: string, { body }: ApiResponse, signal?: AbortSignal): AsyncGenerator<string> {
     try {
       yield* body;
     } catch (error) {
-      throw signal.aborted ? signal.reason : new NoAnswerError(name, error);
+      brokenOff(name, error, signal);
     }
   }
 
@@ -301,6 +301,11 @@ export class Client {
       throw new NoAnswerError(`${method} ${path}`, error);
     }
   }
+}
+
+/** Throws the error for a request whose response broke off. */
+function brokenOff(name: string, error: unknown, signal: AbortSignal = NEVER): never {
+  throw signal.aborted ? signal.reason : new NoAnswerError(name, error);
 }
 
 function textOfQuery(query: Query): string {

@@ -22,7 +22,12 @@ export class Exchange {
   /** Error of the connection. The response says only that it was aborted. */
   #cause: Error | undefined;
   #isReused = false;
+  /** One timer for all waits, because setting and clearing one for each part of the response takes time. */
   #timer: unknown;
+  /** Begin of the current wait; `Infinity` while the reader doesn't ask for more. */
+  #waitsSince = Infinity;
+  /** Longest time of the current wait, in milliseconds. Never shorter than that of an earlier wait. */
+  #longestWait = 0;
   #heardAt = systemClock.now();
 
   /** Begins an exchange. The request is sent when it has a connection. */
@@ -98,11 +103,20 @@ export class Exchange {
 
   /** Waits for the next part of the response, but no longer than some milliseconds. */
   #await(ms: number = this.#request.idleTimeout): void {
-    this.#timer = systemClock.setTimeout(() => this.destroy(new Error(`nothing arrived for ${ms} ms`), ms), ms);
+    this.#waitsSince = systemClock.now();
+    this.#longestWait = ms;
+    this.#timer ??= systemClock.setTimeout(this.#check, ms);
   }
 
+  readonly #check = () => {
+    const ms = this.#longestWait;
+    const left = Math.min(this.#waitsSince + ms - systemClock.now(), ms);
+    if (left > 0) this.#timer = systemClock.setTimeout(this.#check, left);
+    else this.destroy(new Error(`nothing arrived for ${ms} ms`), ms);
+  };
+
   #arrived(): void {
-    systemClock.clearTimeout(this.#timer);
+    this.#waitsSince = Infinity;
     this.#heardAt = systemClock.now();
     this.#listener.onArrival();
   }
