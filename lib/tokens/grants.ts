@@ -35,16 +35,14 @@ export function delayOf(grant: Grant | undefined, time: number): number {
 /** Puts granted tokens back, except the tokens that later grants depend on, unless they may be used already. */
 export function cancelGrant(level: TokenLevel, { tokens, rate, usableAt, event }: Grant): void {
   const time = level.time();
-  if (level.rate === Infinity || usableAt < time) return;
+  if (level.rate === Infinity || tokens === 0 || usableAt < time) return;
 
   // The tokens on which later grants depend are not restored.
-  const restored = tokens - tokensIn(level.lastEvent - event, rate); // 0 if no tokens were taken
+  const restored = tokens - tokensIn(level.lastEvent - event, rate);
   if (restored <= 0) return;
   const now = level.add(restored, time);
-  if (event === level.lastEvent) {
-    const previousEvent = event + timeFor(-tokens, rate);
-    if (previousEvent >= now) level.lastEvent = previousEvent;
-  }
+  const previousEvent = event + timeFor(-tokens, rate);
+  if (event === level.lastEvent && previousEvent >= now) level.lastEvent = previousEvent;
 }
 
 /**
