@@ -149,7 +149,8 @@ const BUCKET_SLOWNESS = 1000;
 /**
  * Replays those operations of token buckets that queues use: limiters reserve tokens, and `throttle` takes available
  * tokens. Each call includes the rate and burst of the bucket. The replay of a trace ends at a change to the rate or
- * burst, a canceled reservation, or a request for zero tokens, because queues do none of these.
+ * burst, a canceled reservation, or a request for zero tokens, because queues do none of these. It also ends where time
+ * goes back: in client-go, the bucket then gets the same tokens twice, but an engine's time never goes back.
  */
 export async function replayTokenBucket(trace: Trace, { store, name }: Place): Promise<void> {
   const [rate, burst] = [trace.next(), trace.next()];
@@ -161,6 +162,8 @@ export async function replayTokenBucket(trace: Trace, { store, name }: Place): P
   await using runner = await store.openLimiters(name);
   const one = async (...step: Step) => (await runner.run(step))[0]![0];
   let now = START;
+  /** Time of the latest operation that was replayed. */
+  let latest = now;
   for (let operation = trace.operation(); operation !== undefined; operation = trace.operation()) {
     now += trace.next();
     if (operation === "tokens") {
@@ -170,7 +173,11 @@ export async function replayTokenBucket(trace: Trace, { store, name }: Place): P
     const n = trace.next();
     if (operation === "delay") {
       trace.next(); // a reservation's remaining delay has no counterpart here
-    } else if (operation === "allow" && n > 0) {
+      continue;
+    }
+    if (now < latest) return trace.except("time-goes-back");
+    latest = now;
+    if (operation === "allow" && n > 0) {
       const taken = await one("take", now, ...bucket, n);
       trace.same("allowed", taken === n);
       if (taken! < n) await one("give back", now, ...bucket, taken!);

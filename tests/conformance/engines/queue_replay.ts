@@ -112,6 +112,7 @@ export class QueueReplay {
   }
 
   async compareState(): Promise<void> {
+    this.#endIfTooClose();
     const { ready, delayed, processing } = await this.engine.counts();
     this.trace.same("length", ready);
     this.trace.equal("processing", processing, this.processing.size);
@@ -173,10 +174,8 @@ export class QueueReplay {
   wait(ns: number): void {
     this.now += ns;
     this.#ahead += this.due.size; // each item that becomes due gets a different time
-    for (const [item, due] of this.due) {
-      if (due <= this.now) this.due.delete(item);
-      else if (due <= this.now + this.#fuzz) this.#endTooClose();
-    }
+    for (const [item, due] of this.due) if (due <= this.now) this.due.delete(item);
+    this.#endIfTooClose();
   }
 
   async addRateLimited(item: number, recorded: number, priority?: number): Promise<void> {
@@ -222,6 +221,11 @@ export class QueueReplay {
   /** Largest difference, in nanoseconds of the trace, between two times whose order may be reversed in the engine. */
   get #fuzz(): number {
     return this.#ahead / SLOWNESS + 1;
+  }
+
+  /** Ends the replay if an item may be due in the queue, whose time is ahead, but not yet in the trace. */
+  #endIfTooClose(): void {
+    for (const due of this.due.values()) if (due <= this.now + this.#fuzz) this.#endTooClose();
   }
 
   #endTooClose(): never {
