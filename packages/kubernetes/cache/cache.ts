@@ -51,6 +51,8 @@ export class Cache<T extends KubeObject> {
   readonly synced: Promise<void>;
   readonly #context: CacheContext;
   readonly #options: CacheOptions<T>;
+  /** Reports whether an object is in the namespaces of the cache and has the labels. */
+  readonly #selects: (object: T) => boolean;
   readonly #store: Store<T>;
   readonly #applied: AppliedValues;
   readonly #listeners: ((change: Change<T>) => void)[] = [];
@@ -67,9 +69,13 @@ export class Cache<T extends KubeObject> {
     this.#options = options;
     this.synced = new Promise((resolve) => this.#onSynced = resolve);
     this.#applied = new AppliedValues(context.fieldManager, this.apiVersion);
+    const hasLabels = labelTest(options.labelSelector ?? "");
+    const hasFields = fieldTest(fieldTerms(options.fieldSelector ?? ""));
+    this.#selects = ({ metadata: { namespace, labels = {} } }) =>
+      (options.namespaces?.includes(namespace!) ?? true) && hasLabels(labels);
     this.#store = new Store<T>({
       indexes: (options.indexes ?? {}) as never,
-      selects: this.#selection(),
+      selects: (object) => this.#selects(object) && hasFields(object),
       reduce: (object) => this.#reduce(object),
       onChange: (change) => {
         for (const listener of this.#listeners) callSafely(listener, this.#context.onError, change);
@@ -109,7 +115,7 @@ export class Cache<T extends KubeObject> {
    */
   async create(object: Wanted<T>): Promise<DeepReadonly<T>> {
     const body = { ...object, apiVersion: this.apiVersion, kind: this.kind };
-    return await this.#write("POST", object, { body });
+    return await this.#write("POST", object, { body }, "created");
   }
 
   /**
@@ -148,7 +154,7 @@ export class Cache<T extends KubeObject> {
     if (found) requireNoOtherOwner(found as KubeObject, body);
     if (found && this.#applied.has(body, found)) return found as DeepReadonly<T>;
     const request = { query: { force }, body, contentType: "application/apply-patch+yaml" };
-    const send = () => this.#write("PATCH", body, request);
+    const send = () => this.#write("PATCH", body, request, "applied");
     const answer = await send().catch(async (error) => {
       if (!await this.#removeOldOwner(error, body)) throw error;
       return await send();
@@ -243,11 +249,23 @@ export class Cache<T extends KubeObject> {
     clearInterval(timer);
   }
 
-  /** Sends a request that writes an object. */
-  async #write(method: "POST" | "PATCH", object: KubeObject, request: ObjectRequest): Promise<DeepReadonly<T>> {
+  /**
+   * Sends a request that writes an object.
+   *
+   * @param made Word for a write whose object the cache should hold. If the labels or the namespace of the object keep
+   * it out of the cache, an error is reported.
+   */
+  async #write(
+    method: "POST" | "PATCH",
+    object: KubeObject,
+    request: ObjectRequest,
+    made?: "created" | "applied",
+  ): Promise<DeepReadonly<T>> {
     const query = { ...request.query, fieldManager: this.#context.fieldManager };
-    const answer = await sendRequest(this.#resource, this.#store, method, object.metadata, { ...request, query });
-    return this.#asCached(answer as KubeObject as T);
+    const response = await sendRequest(this.#resource, this.#store, method, object.metadata, { ...request, query });
+    const answer = response as KubeObject as T;
+    if (made !== undefined && !this.#selects(answer)) this.#context.onError(notSelected(made, answer));
+    return this.#asCached(answer);
   }
 
   /** Returns the object of an answer as it is cached or, if it isn't, as it would be. */
@@ -270,14 +288,6 @@ export class Cache<T extends KubeObject> {
     });
   }
 
-  #selection(): (object: T) => boolean {
-    const { namespaces, labelSelector = "", fieldSelector = "" } = this.#options;
-    const [hasLabels, hasFields] = [labelTest(labelSelector), fieldTest(fieldTerms(fieldSelector))];
-    return (object) =>
-      (namespaces?.includes(object.metadata.namespace!) ?? true) && hasLabels(object.metadata.labels ?? {}) &&
-      hasFields(object);
-  }
-
   /** Returns an object in the form in which it is cached, and notes which fields were applied. */
   #reduce(object: T): T {
     const { managedFields: _, ...metadata } = object.metadata;
@@ -298,6 +308,14 @@ function requireMetadata<T extends KubeObject>(transformed: T, { metadata }: T):
   const missing = NEEDED.find((name) => metadata[name] !== undefined && transformed.metadata?.[name] === undefined);
   if (missing === undefined) return transformed;
   throw argumentError("transform object", `the result lacks metadata.${missing}`, TypeError);
+}
+
+/** Creates the error for an object that was written, and that the cache will never hold. */
+function notSelected(made: string, object: KubeObject): Error {
+  return new Error(
+    `"${keyOf(object)}" was ${made}, but the cache doesn't hold it, so its changes go unseen: ` +
+      "the 'labelSelector' or the 'namespaces' of the cache don't select it",
+  );
 }
 
 function targetOf(key: string): { readonly namespace: string | undefined; readonly name: string | undefined } {

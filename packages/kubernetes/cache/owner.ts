@@ -7,7 +7,9 @@ const ACTION = "apply object";
 export function withOwner(wanted: KubeObject, owner: DeepReadonly<KubeObject>): KubeObject {
   const { apiVersion, kind, metadata: { name, namespace, uid } } = owner;
   if (namespace !== undefined && namespace !== wanted.metadata.namespace) {
-    throw argumentError(ACTION, `its owner is in another namespace, "${namespace}"`, TypeError);
+    const { name, namespace: own } = wanted.metadata;
+    const place = own ? `its owner is in another namespace, "${namespace}"` : `set metadata.namespace of "${name}"`;
+    throw argumentError(ACTION, place, TypeError);
   }
   if (!apiVersion || !kind || !name || !uid) {
     const rule = "must have apiVersion, kind, and the name and uid of an existing object";

@@ -137,6 +137,8 @@ Deno.test("an owner must exist, and be in the same namespace", async () => {
   const metadata = { namespace: "kube-system", name: "b" };
   const owner = cluster.create({ ...configMap("b"), metadata });
   await assertRejects(() => cache.apply(wanted("a"), { owner }), TypeError, 'another namespace, "kube-system"');
+  const nowhere = { metadata: { name: "a" } };
+  await assertRejects(() => cache.apply(nowhere, { owner }), TypeError, 'set metadata.namespace of "a"');
   await assertRejects(() => cache.apply({ metadata: { name: "a" } }), TypeError, "needs a namespace");
 });
 

@@ -196,6 +196,31 @@ Deno.test("answers and live reads of objects that the selectors don't select sta
   assertEquals(cache.list(), []);
 });
 
+Deno.test("an object that is created or applied, and that the cache doesn't select, is reported each time", async () => {
+  using _time = new FakeTime();
+  const cluster = fakeCluster();
+  const options = { labelSelector: "app=shop", fieldSelector: "metadata.name!=b", namespaces: ["default"] };
+  await using started = startCache(cluster, options);
+  const { cache, errors } = started;
+  await cache.synced;
+  const labels = { app: "shop" };
+  // The server may select `b` later, after a change of its fields.
+  for (const name of ["a", "b"]) await cache.apply({ metadata: { namespace: "default", name, labels } });
+  await cache.patch(cache.get("default/a")!, { metadata: { labels: { app: null } } } as never);
+  assertEquals(errors, []);
+  await cache.create(wanted("c"));
+  for (let i = 0; i < 2; i++) await cache.apply(wanted("d"));
+  await cache.apply({ metadata: { namespace: "kube-system", name: "e", labels } });
+  const reason = "but the cache doesn't hold it, so its changes go unseen: " +
+    "the 'labelSelector' or the 'namespaces' of the cache don't select it";
+  assertEquals(errors, [
+    `"default/c" was created, ${reason}`,
+    `"default/d" was applied, ${reason}`,
+    `"default/d" was applied, ${reason}`,
+    `"kube-system/e" was applied, ${reason}`,
+  ]);
+});
+
 Deno.test("a change says which attempt made it, also if the watch was faster than the answer", async () => {
   using time = new FakeTime();
   const cluster = fakeCluster({ latency: 100 });
