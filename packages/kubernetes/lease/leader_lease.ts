@@ -91,6 +91,12 @@ export class LeaderLease {
   /** Time until which this process holds the lease; `undefined` if it doesn't. */
   #heldUntil: number | undefined;
   #ended = new AbortController();
+  /**
+   * Error of the latest try to acquire the lease, if the server refused it because a permission is missing.
+   *
+   * @internal
+   */
+  denial: ApiError | undefined = undefined;
 
   /**
    * Creates a lease, without acquiring it.
@@ -136,7 +142,12 @@ export class LeaderLease {
     for (;;) {
       await this.#client.whenAnswering(signal);
       const sentAt = this.#clock.now();
-      const isTaken = await this.#take(signal).catch((error) => this.#report(error)); // a conflict: another was faster
+      let denial: ApiError | undefined;
+      const isTaken = await this.#take(signal).catch((error) => { // a conflict: another was faster
+        if (error instanceof ApiError && error.status === 403) denial = error;
+        return this.#report(error);
+      });
+      this.denial = denial;
       if (isTaken) this.#heldUntil = sentAt + this.#duration * DEADLINE;
       if (this.isHeld) break;
       await sleep(this.#duration * RETRY * (1 + Math.random() / 5), signal, this.#clock);
@@ -149,7 +160,7 @@ export class LeaderLease {
     throw signal.reason;
   }
 
-  /** Gives the lease back: another process can take it at once. Does nothing if this process doesn't hold it. */
+  /** Gives the lease back: another process takes it at its next try. Does nothing if this process doesn't hold it. */
   async release(): Promise<void> {
     if (this.#heldUntil === undefined) return;
     this.#heldUntil = undefined;

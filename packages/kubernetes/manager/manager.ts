@@ -133,7 +133,8 @@ export class Manager {
    * attempt begins, and the keys in the queues are dropped: the next start gives every object an attempt. The lease is
    * given back when all attempts have ended.
    *
-   * @throws {Error} If a permission for a first list is missing for `syncTimeout`, or if the port is taken.
+   * @throws {Error} If a permission for a first list or for the lease is missing for `syncTimeout`, or if the port is
+   * taken.
    * @throws {Error} With the code `WQ_LEASE_LOST` if the lease was lost. Let the process exit then.
    */
   async run(signal?: AbortSignal): Promise<void> {
@@ -157,12 +158,13 @@ export class Manager {
     if (run.error !== undefined) throw run.error;
   }
 
-  /** Fails the run if a permission for a first list is missing for too long. */
+  /** Fails the run if a permission for a first list, or for the lease, is missing for too long. */
   async #awaitPermissions({ ending: { signal }, fail }: Run): Promise<void> {
     const syncTimeout = tryParseDuration(this.#options.syncTimeout ?? "2m")!;
     let deniedFor = 0;
     while (!signal.aborted) {
-      const denial = this.#caches.map((cache) => cache.denial).find((error) => error !== undefined);
+      const denials = [...this.#caches, this.#lease].map((part) => part?.denial);
+      const denial = denials.find((error) => error !== undefined);
       deniedFor = denial === undefined ? 0 : deniedFor + LOOK;
       if (denial !== undefined && deniedFor > syncTimeout) return fail(denial);
       await sleep(LOOK, signal).catch(() => {});

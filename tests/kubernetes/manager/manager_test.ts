@@ -1,8 +1,8 @@
 /** Tests of a manager's run: the start, permissions, health, and the end. */
 
-import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
-import { Manager } from "@workqueue/kubernetes";
+import { ApiError, Manager } from "@workqueue/kubernetes";
 import { fakeCluster } from "@workqueue/kubernetes/testing";
 import process from "node:process";
 import { configMap } from "../cache/started_cache.ts";
@@ -37,6 +37,32 @@ Deno.test("run rejects if a permission for a first list is missing for two minut
   await pass(time, 3000, 1000);
   await rejected;
 });
+
+for (const verb of ["get", "create"] as const) {
+  Deno.test(`run rejects if the permission to ${verb} leases is missing for two minutes, and continues if it is granted`, async () => {
+    using time = new FakeTime();
+    const cluster = fakeCluster();
+    cluster.create(configMap("a"));
+    const allow = cluster.denyAccess(verb, "leases");
+    const attempts: string[] = [];
+    const reconcile = ({ metadata }: { readonly metadata: { readonly name?: string | undefined } }) =>
+      Promise.resolve(void attempts.push(metadata.name!));
+    const lease = { name: "leader", namespace: "default" };
+    await using denied = startManager(cluster, { reconcile }, { lease });
+    const rejected = assertRejects(() => denied.ended, ApiError, `cannot ${verb} resource "leases"`);
+    await pass(time, 119_000, 1000);
+    assertStringIncludes(denied.errors.at(-1)!, "lease: ");
+    await pass(time, 5000, 1000);
+    await rejected;
+    await using granted = startManager(cluster, { reconcile }, { lease });
+    await pass(time, 119_000, 1000);
+    assertEquals(attempts, []);
+    allow();
+    await pass(time, 5000, 1000);
+    assertEquals(attempts, ["a"]);
+    await granted.stop();
+  });
+}
 
 Deno.test("run waits longer for a kind that isn't defined, and continues if a permission is granted in time", async () => {
   using time = new FakeTime();
