@@ -1,6 +1,6 @@
 import { systemClock } from "@workqueue/core";
 import { callSafely } from "@workqueue/core/internal";
-import { ApiError, type ApiStatus, NoAnswerError } from "../client/errors.ts";
+import { ApiError, type ApiStatus, denialOf, NoAnswerError } from "../client/errors.ts";
 import type { Query } from "../client/client.ts";
 import { sleep } from "../client/sleep.ts";
 import { keyOf, type KubeObject, type ObjectMeta } from "../kube_object.ts";
@@ -88,7 +88,7 @@ export class ListWatch<T extends KubeObject> {
 
   /** Error of the latest request, if the server refused it because a permission is missing. */
   get denial(): ApiError | undefined {
-    return this.#error instanceof ApiError && this.#error.status === 403 ? this.#error : undefined;
+    return denialOf(this.#error);
   }
 
   /** Lists and watches until the signal aborts. */

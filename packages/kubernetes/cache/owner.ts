@@ -8,8 +8,8 @@ export function withOwner(wanted: KubeObject, owner: DeepReadonly<KubeObject>): 
   const { apiVersion, kind, metadata: { name, namespace, uid } } = owner;
   if (namespace !== undefined && namespace !== wanted.metadata.namespace) {
     const { name, namespace: own } = wanted.metadata;
-    const place = own ? `its owner is in another namespace, "${namespace}"` : `set metadata.namespace of "${name}"`;
-    throw argumentError(ACTION, place, TypeError);
+    const reason = own ? `its owner is in another namespace, "${namespace}"` : `set metadata.namespace of "${name}"`;
+    throw argumentError(ACTION, reason, TypeError);
   }
   if (!apiVersion || !kind || !name || !uid) {
     const rule = "must have apiVersion, kind, and the name and uid of an existing object";

@@ -101,6 +101,11 @@ export function isAbsence(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 404;
 }
 
+/** Returns an error that says that a permission is missing; `undefined` for any other one. */
+export function denialOf(error: unknown): ApiError | undefined {
+  return error instanceof ApiError && error.status === 403 ? error : undefined;
+}
+
 /** Returns `undefined` for an error that says that an object doesn't exist, and throws any other error. */
 export function ignoreAbsence(error: unknown): undefined {
   if (!isAbsence(error)) throw error;

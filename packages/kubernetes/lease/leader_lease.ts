@@ -11,7 +11,7 @@ import {
 } from "@workqueue/core/internal";
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { ApiError, ignoreAbsence, isConflict } from "../client/errors.ts";
+import { ApiError, denialOf, ignoreAbsence, isConflict } from "../client/errors.ts";
 import type { Client, RequestOptions } from "../client/client.ts";
 import { sleep } from "../client/sleep.ts";
 import type { KubeObject } from "../kube_object.ts";
@@ -142,12 +142,9 @@ export class LeaderLease {
     for (;;) {
       await this.#client.whenAnswering(signal);
       const sentAt = this.#clock.now();
-      let denial: ApiError | undefined;
-      const isTaken = await this.#take(signal).catch((error) => { // a conflict: another was faster
-        if (error instanceof ApiError && error.status === 403) denial = error;
-        return this.#report(error);
-      });
-      this.denial = denial;
+      let error: unknown; // a conflict: another was faster
+      const isTaken = await this.#take(signal).catch((thrown) => this.#report(error = thrown));
+      this.denial = denialOf(error);
       if (isTaken) this.#heldUntil = sentAt + this.#duration * DEADLINE;
       if (this.isHeld) break;
       await sleep(this.#duration * RETRY * (1 + Math.random() / 5), signal, this.#clock);
