@@ -5,8 +5,10 @@
 
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { metricFamilies } from "@workqueue/core/metrics";
+import { controllerMetrics } from "@workqueue/prometheus";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { Registry } from "prom-client";
 import { parse } from "yaml";
 import { DID } from "./program.ts";
 import { PROMTOOL, promtool } from "./promtool.ts";
@@ -62,9 +64,13 @@ Deno.test("docs/operate: every metric in the files is exported, and every export
   for (const { name } of Object.values(metricFamilies)) assert(queries.some((query) => query.includes(name)), name);
 });
 
-Deno.test("docs/operate/metrics.md: the table lists the exported metrics in order", () => {
-  const named = [...read("metrics.md").matchAll(/^\| `(workqueue_\w+)` /gm)].map(([, name]) => name);
-  assertEquals(named, Object.values(metricFamilies).map(({ name }) => name));
+Deno.test("docs/operate/metrics.md: the tables list the exported metrics, of queues and of controllers, in order", () => {
+  const named = [...read("metrics.md").matchAll(/^\| `(\w+_\w+)` /gm)].map(([, name]) => name);
+  const ofQueues = Object.values(metricFamilies).map(({ name }) => name);
+  const register = new Registry();
+  controllerMetrics(register);
+  const ofControllers = register.getMetricsAsArray().map(({ name }) => name).filter((name) => !ofQueues.includes(name));
+  assertEquals(named, [...ofQueues, ...ofControllers]);
 });
 
 Deno.test("docs/operate/dashboard.json: a panel without data says so, in a color that no verdict has", () => {
