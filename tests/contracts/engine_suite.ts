@@ -47,6 +47,32 @@ const MANY = 450;
 export function engineSuite(engineTest: EngineTest): void {
   // ---- Calls
 
+  engineTest("items that are added together are in the state that an add of each leads to", async (bench) => {
+    const giveUp = async (key: string) => {
+      const [{ token } = { token: "" }] = (await bench.take("o")).taken;
+      await bench.turn("o", [{ key, token, kind: "givenUp", reason: "bad", why: "terminal" }]);
+    };
+    await bench.add("gone");
+    await giveUp("gone");
+    await bench.add("held");
+    const { taken: [{ token } = { token: "" }] } = await bench.take("o");
+    await bench.add("ready");
+    await bench.addAfter(10, "late");
+    await bench.add("new", "held", "late", "ready", "new", "last"); // none of them was given up
+    await bench.add("other", "gone", "end");
+    const order = ["ready", "new", "late", "last", "other", "gone", "end"];
+    const { taken } = await bench.take("o", 9, 1);
+    assertEquals(taken.map(({ key, payload }) => [key, payload]), order.map((key) => [key, `of ${key}`]));
+    await bench.turn("o", taken.map(({ key, token }) => ({ key, token, kind: "succeeded" })));
+    assertEquals(keysOf(await bench.take("o", 9, 1)), [], "each of them only once");
+
+    await bench.finish("held", token);
+    assertEquals(keysOf(await bench.take("o", 9)), ["held"]);
+    await bench.pass(11);
+    assertEquals(keysOf(await bench.take("o", 9)), ["late"], "the add left the delay");
+    assertEquals((await bench.engine.counts()).givenUp, 0);
+  }, { hasItems: true });
+
   engineTest("the span of the newest add is handed out with a key, until the key has ended", async (bench) => {
     const { engine } = bench;
     const traceOf = (digit: number) => `00-${`${digit}`.repeat(32)}-${`${digit}`.repeat(16)}-01`;

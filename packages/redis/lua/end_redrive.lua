@@ -2,4 +2,4 @@
 redis.call('HSET', job, 'left', left)
 redis.call('HDEL', q.meta, 'redrive')
 redis.call('UNLINK', job .. ':' .. (redis.call('HGET', job, 'id') or ''))
-q.redrive_at = nil
+q.redrive_at = false

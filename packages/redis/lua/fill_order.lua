@@ -1,7 +1,7 @@
 -- Puts the new order in force. This call and the next turns add the ready keys to it.
 redis.call('HSET', q.meta, 'order', q.plan_number .. ' ' .. q.plan)
 redis.call('HDEL', q.meta, 'fair')
-q.order, q.fair, q.isChanging, q.moving = nil, nil, false, '-inf'
+q.order, q.fair, q.isChanging, q.moving = false, false, false, '-inf'
 
 -- Keys that are processing count for their groups.
 local cursor = '0'

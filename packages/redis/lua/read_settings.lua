@@ -17,7 +17,7 @@ return cjson.encode({
   pauses = found[2] or '0',
   keep = found[3] or nil,
   keepFor = found[4] or nil,
-  plan = q.plan,
+  plan = q.plan or nil,
   budget = budget,
   weights = pairsOf(weights),
   pausedGroups = pairsOf(redis.call('ZRANGE', q.paused_groups, '(' .. whole(now), '+inf', 'BYSCORE', 'WITHSCORES')),

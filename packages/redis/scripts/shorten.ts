@@ -3,8 +3,8 @@
  * are in the places where they are used. Each function, name and variable of a script takes time in each call.
  *
  * - A function begins with `local function NAME(` or `function q.NAME(`, and ends with `end`, each at the beginning of
- *   a line. A function of a table in another function begins with `function TABLE.NAME(` and also ends with `end`, each
- *   after the same number of spaces.
+ *   a line. `function q.NAME(` and its `end` may also come after two spaces. A function of another table in a function
+ *   begins with `function TABLE.NAME(` and also ends with `end`, each after the same number of spaces.
  * - A name of a key is a line of the table `q`: the name in Lua, and the text that follows `prefix`.
  * - A name that most calls don't use is a line of its own, which sets `q.NAME` to `prefix` and a text. The value stands
  *   where the name is used, like a constant.
@@ -25,8 +25,8 @@ export function shorten(lua: string): string {
     return "";
   });
   rest = rest.replace(/\bq\.(\w+)/g, (use, name) => rareKeys.get(name) ?? use);
-  rest = withoutUnused(rest, /^()(?:local )?function ((?:q\.)?\w+)\(.*\n(?:.*\n)*?end\n/gm);
-  rest = withoutUnused(rest, /^( +)function \w+(\.\w+)\(.*\n(?:.*\n)*?\1end\n/gm);
+  rest = withoutUnused(rest, /^((?: {2}(?=function q\.))?)(?:local )?function ((?:q\.)?\w+)\(.*\n(?:.*\n)*?\1end\n/gm);
+  rest = withoutUnused(rest, /^( +)function (?!q\.)\w+(\.\w+)\(.*\n(?:.*\n)*?\1end\n/gm);
   const used = usesIn(rest);
   return rest.replace(/^ {2}(\w+) = prefix \.\. '.*\n/gm, (text, name) => used.has(`q.${name}`) ? text : "");
 }
