@@ -23,7 +23,10 @@ let handOuts = 0;
 for (let left = Number(values.seconds), round = 0; left > 0; left -= LONGEST, round++) {
   const site = SITES[round % SITES.length]!;
   const seconds = Math.min(left, LONGEST);
-  const result = await storm({ seed: seed * 1000 + round, ms: seconds * 1000, processes: PROCESSES, site });
+  const result = await storm({ seed: seed * 1000 + round, ms: seconds * 1000, processes: PROCESSES, site })
+    .catch((error) => {
+      throw new AggregateError(errorsIn(error), `The storm failed in round ${round}`);
+    });
   handOuts += result.handOuts;
   const faults = Object.entries(result.faults).map(([kind, count]) => `${count} × ${kind}`).join(", ");
   console.log(
@@ -31,3 +34,8 @@ for (let left = Number(values.seconds), round = 0; left > 0; left -= LONGEST, ro
   );
 }
 console.log("Nothing was lost, no key had two owners, no group exceeded its limit, and the order held.");
+
+/** Returns the errors of a failed storm, and of its cleanup: runtimes show only the outermost one. */
+function errorsIn(error: unknown): unknown[] {
+  return error instanceof SuppressedError ? [...errorsIn(error.suppressed), ...errorsIn(error.error)] : [error];
+}
