@@ -48,6 +48,21 @@ export function engineOrdersSuite(engineTest: EngineTest): void {
     assertEquals(await takeOneByOne(bench, engine, 3), names.slice(2));
   });
 
+  engineTest("a token that no key takes, because its group is blocked, stays in the bucket", async (bench) => {
+    const engine = bench.order(FAIR);
+    const takeByToken = async () => {
+      const throttle = { id: "throttle", rate: 0.001, burst: 1 };
+      return keysOf(await engine.turn({ process: "p", owner: "o", known: 0, wanted: 1, throttle, finishes: [] }));
+    };
+    await addRanked(engine, { "a/1": 0 });
+    await bench.take("gone", 1, 0, engine);
+    await engine.pauseGroup("a", 3_600_000);
+    await bench.pass(LEASE + 1);
+    assertEquals(await takeByToken(), []);
+    await addRanked(engine, { "b/1": 0 });
+    assertEquals(await takeByToken(), ["b/1"]);
+  });
+
   engineTest("rule 12: strict priorities go first, and a raised key goes to the end of its priority", async (bench) => {
     const engine = bench.order(STRICT);
     await addRanked(engine, { a: 1, b: 2, c: 2, d: 1 });

@@ -237,18 +237,19 @@ class Turn {
       if (before === 0) suspect = this.#findSuspect();
       few = this.#isAlone ? 0 : this.#fewCount();
     }
-    let count = this.#isAlone ? suspect === undefined ? 0 : 1 : wanted;
-    if (count > 0 && throttle !== undefined) {
-      const available = this.#isAlone ? 1 : Math.min(wanted, few + queue.order.ready);
-      const bucket = { ...throttle, rate: throttle.rate === Infinity ? -1 : throttle.rate };
-      const { taken, waitUs } = queue.failures.buckets.take(bucket, available);
-      this.#isShort = taken < available;
-      if (waitUs !== undefined && this.#isShort) this.#note(waitUs);
-      count = taken;
-    }
-    if (count === 0) return [];
-    if (suspect !== undefined) return [this.#takeStalled(suspect)];
-    return this.#takeReady(Math.min(few, count), count);
+    const wish = this.#isAlone ? suspect === undefined ? 0 : 1 : wanted;
+    const take = (count: number) =>
+      suspect === undefined ? this.#takeReady(Math.min(few, count), count) : [this.#takeStalled(suspect)];
+    if (throttle === undefined || wish === 0) return wish === 0 ? [] : take(wish);
+    const { buckets } = queue.failures;
+    const available = this.#isAlone ? 1 : Math.min(wish, few + queue.order.ready);
+    const bucket = { ...throttle, rate: throttle.rate === Infinity ? -1 : throttle.rate };
+    const { taken: count, waitUs } = buckets.take(bucket, available);
+    this.#isShort = count < available;
+    if (waitUs !== undefined && this.#isShort) this.#note(waitUs);
+    const keys = count === 0 ? [] : take(count);
+    buckets.giveBack(bucket, count - keys.length); // not all keys that are available may be handed out now
+    return keys;
   }
 
   /**
