@@ -48,6 +48,19 @@ export function engineOrdersSuite(engineTest: EngineTest): void {
     assertEquals(await takeOneByOne(bench, engine, 3), names.slice(2));
   });
 
+  engineTest("rule 3: a key that stalled twice does not wait for older keys of a blocked group", async (bench) => {
+    const engine = bench.order(FAIR);
+    await addRanked(engine, { "a/1": 0 });
+    await engine.pauseGroup("a", 3_600_000);
+    await addRanked(engine, { "b/1": 0 });
+    for (const owner of ["gone", "gone again"]) {
+      assertEquals(keysOf(await bench.take(owner, 1, 0, engine)), ["b/1"]);
+      await bench.pass(LEASE + 1);
+    }
+    const reply = await bench.take("o", 1, 0, engine);
+    assertEquals([keysOf(reply), reply.isAlone], [["b/1"], true]);
+  });
+
   engineTest("a token that no key takes, because its group is blocked, stays in the bucket", async (bench) => {
     const engine = bench.order(FAIR);
     const takeByToken = async () => {

@@ -3880,16 +3880,18 @@ function q.stalledKeys()
     redis.call('ZREM', line, key)
   end
 
-  -- Returns the suspect to take and its place, if a suspect is next in order, and whether nothing else may be taken.
+  -- Returns the suspect to take and its place, if a suspect is next in order, and whether nothing else may be taken. In
+  -- a queue with a discipline, suspects go first, because they were handed out before.
   -- One owner at a time has the duty to try suspects. This owner takes no other keys. After its earlier keys are
   -- finished, it takes one suspect after another. An owner without keys takes the duty from an owner that still has
   -- other keys.
   local function findSuspect()
     local suspect, place = first(q.suspects)
     if not suspect then return nil, nil, false end
-    if q.order then q.order.flush() end
-    local next = tonumber(redis.call('ZRANGE', q.ready, 0, 0, 'WITHSCORES')[2] or math.huge)
-    if math.min(next, behind or math.huge) < tonumber(place) then return nil, nil, false end
+    if not q.plan then
+      local next = tonumber(redis.call('ZRANGE', q.ready, 0, 0, 'WITHSCORES')[2] or math.huge)
+      if math.min(next, behind or math.huge) < tonumber(place) then return nil, nil, false end
+    end
     local holdsNothing = not isBusyElsewhere and redis.call('SCARD', q.held_by .. owner) == 0
     if q.dutyLeft() and (dutyStage == '!' or not holdsNothing) then return nil, nil, false end
     dutyOwner, dutyStage = owner, holdsNothing and '!' or ':'

@@ -288,18 +288,20 @@ class Turn {
   }
 
   /**
-   * Returns the suspect to take, if one is next in order. One owner at a time has the duty to try suspects, and takes
-   * no other keys. Once its earlier keys are finished, it takes one suspect after another. An owner without keys takes
-   * the duty from an owner that still has other keys.
+   * Returns the suspect to take, if one is next in order. In a queue with a discipline, suspects go first, because they
+   * were handed out before. One owner at a time has the duty to try suspects, and takes no other keys. Once its earlier
+   * keys are finished, it takes one suspect after another. An owner without keys takes the duty from an owner that
+   * still has other keys.
    */
   #findSuspect(): Item | undefined {
     const { tx } = this.#queue;
     const { owner, isBusyElsewhere = false } = this.#request;
     const suspect = this.#firstIn(Line.SUSPECT);
     if (suspect === undefined) return undefined;
-    const [earlier] = this.#queue.inEarlierLines(1);
-    const [next = earlier] = tx.items("line = ? ORDER BY place LIMIT 1", tx.state.line);
-    if (Math.min(next?.place ?? Infinity, tx.behind ?? Infinity) < suspect.place!) return undefined;
+    if (tx.state.discipline === undefined) {
+      const [next] = tx.items("line = ? ORDER BY place LIMIT 1", tx.state.line);
+      if (Math.min(next?.place ?? Infinity, tx.behind ?? Infinity) < suspect.place!) return undefined;
+    }
     const holdsNothing = !isBusyElsewhere && !this.#queue.owners.hasKeys(owner);
     const { duty } = tx.state;
     if (this.#dutyLeft() !== undefined && (duty!.isAlone || !holdsNothing)) return undefined;
