@@ -654,6 +654,29 @@ export function engineSuite(engineTest: EngineTest): void {
     },
   );
 
+  engineTest("an owner that takes other keys leaves suspects to others", async (bench) => {
+    const passBeside = async () => {
+      for (let time = 0; time < 3; time++) {
+        await bench.pass(LEASE / 2);
+        await bench.engine.renew("one");
+      }
+    };
+    await bench.add("a");
+    await stall(bench, 2);
+    const { taken: [a], isAlone } = await bench.take("one");
+    assertEquals([a!.key, isAlone], ["a", true]);
+    await bench.finish("a", a!.token);
+    await bench.add("work");
+    assertEquals(keysOf(await bench.take("one")), ["work"]);
+    await bench.add("b");
+    for (const owner of ["gone", "gone again"]) {
+      assertEquals(keysOf(await bench.take(owner)), ["b"]);
+      await passBeside();
+    }
+    const reply = await bench.take("two");
+    assertEquals([keysOf(reply), reply.isAlone], [["b"], true]);
+  });
+
   for (const maxStalls of [1, 3, 5]) {
     engineTest(
       `of 3 processes with 50 items each, a poison item kills ${Math.max(maxStalls, 3)} at most`,

@@ -222,6 +222,10 @@ if wanted > 0 then
       if #keys > before then budget.begin(keys, before) end -- may make blocked retries ready
       if #keys == before or #keys == wanted or isAlone == 1 then break end
     end
+    if dutyOwner == owner and isAlone == 0 then
+      redis.call('HDEL', q.meta, 'duty') -- the owner takes other keys, so others may try suspects
+      dutyOwner = nil
+    end
     if #taken.key > 0 then q.hold() end
     isIdle = #taken.key < wanted and isAlone == 0 and not isShort
   end

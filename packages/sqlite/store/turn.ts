@@ -95,6 +95,8 @@ class Turn {
       if (!isLost) {
         givenUp = expireLeases(queue, owner, this.#settings.lease, this.#settings.maxStalls, this.#few);
         taken = queue.isPaused ? [] : this.#takeWithBudget();
+        // The owner takes other keys, so others may try suspects.
+        if (queue.tx.state.duty?.owner === owner && !this.#isAlone) delete queue.tx.state.duty;
       }
     }
     const keys = taken.length > 0 ? this.#hold(taken) : [];
