@@ -737,6 +737,26 @@ export function engineSuite(engineTest: EngineTest): void {
     assertEquals(await bench.stallsOf("a"), 1, "it is one that stalled still");
   });
 
+  for (const how of ["is due", "is cancelled", "has its delay cancelled"]) {
+    engineTest(`a key that is delayed is not given up with its holder, and then ${how}`, async (bench) => {
+      await bench.add("a");
+      await stall(bench, 2);
+      assertEquals(keysOf(await bench.take("gone")), ["a"]);
+      await bench.addAfter(10 * LEASE, "a");
+      await bench.pass(LEASE + 1);
+      const { taken, givenUp } = await bench.take("o");
+      assertEquals([taken, givenUp], [[], []]);
+      const counts = { ready: 0, blocked: 0, delayed: 1, processing: 0, failing: 0, givenUp: 0 };
+      assertEquals(await countsOf(bench.engine), counts);
+      if (how === "is cancelled") assertEquals(await bench.engine.cancel("a", ""), "delayed");
+      else if (how === "has its delay cancelled") assertEquals(await bench.engine.cancelDelayed("a"), true);
+      if (how === "is due") await bench.pass(9 * LEASE);
+      else await bench.add("a");
+      const reply = await bench.take("o");
+      assertEquals([keysOf(reply), reply.isAlone], [["a"], how === "is due"]);
+    }, { maxStalls: 1 });
+  }
+
   engineTest("a key that was added again is not given up with its holder", async (bench) => {
     await bench.add("a");
     await stall(bench, 2);

@@ -24,7 +24,6 @@ elseif redis.call('ZSCORE', q.ready, key) then
   if q.plan then q.ordered().takeOut(key) else redis.call('ZREM', q.ready, key) end
 elseif redis.call('ZREM', q.stalled, key) + redis.call('ZREM', q.suspects, key) > 0 then
   state = 'ready'
-  redis.call('HDEL', q.stalls, key)
 elseif q.budget and q.retryBudget().takeOut(key) then
   state = 'blocked'
 end
@@ -41,7 +40,10 @@ end
 if state then
   limiter_forget(key)
   q.endWaits(key, 'cancelled ' .. reason)
-  if not flag then q.dropItem(key) end
+  if not flag then
+    redis.call('HDEL', q.stalls, key)
+    q.dropItem(key)
+  end
   q.wakeForReady()
 end
 return q.reply(state or false)

@@ -6,6 +6,7 @@ if q.ranked then q.priorityStore().take(q.due_priorities, key) end
 q.stopFolding(key)
 q.takeRetry(q.due_retries, key)
 if not q.isReady(key) and redis.call('HEXISTS', q.holders, key) == 0 then
+  redis.call('HDEL', q.stalls, key)
   q.dropItem(key)
   q.endWaits(key, 'cancelled')
 end

@@ -100,6 +100,8 @@ function q.expire()
     elseif flag == '+' then
       redis.call('HSET', q.stalls, key, 2)
       redis.call('ZADD', q.suspects, q.tick(), key)
+    elseif redis.call('ZSCORE', q.delayed, key) then
+      redis.call('HSET', q.stalls, key, 2) -- it is a suspect once it is due
     else
       local n = #givenUp.key + 1
       givenUp.key[n] = key

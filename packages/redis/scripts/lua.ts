@@ -264,7 +264,6 @@ elseif redis.call('ZSCORE', q.ready, key) then
   if q.plan then q.ordered().takeOut(key) else redis.call('ZREM', q.ready, key) end
 elseif redis.call('ZREM', q.stalled, key) + redis.call('ZREM', q.suspects, key) > 0 then
   state = 'ready'
-  redis.call('HDEL', q.stalls, key)
 elseif q.budget and q.retryBudget().takeOut(key) then
   state = 'blocked'
 end
@@ -281,7 +280,10 @@ end
 if state then
   limiter_forget(key)
   q.endWaits(key, 'cancelled ' .. reason)
-  if not flag then q.dropItem(key) end
+  if not flag then
+    redis.call('HDEL', q.stalls, key)
+    q.dropItem(key)
+  end
   q.wakeForReady()
 end
 return q.reply(state or false)
@@ -294,6 +296,7 @@ if q.ranked then q.priorityStore().take(q.due_priorities, key) end
 q.stopFolding(key)
 q.takeRetry(q.due_retries, key)
 if not q.isReady(key) and redis.call('HEXISTS', q.holders, key) == 0 then
+  redis.call('HDEL', q.stalls, key)
   q.dropItem(key)
   q.endWaits(key, 'cancelled')
 end
@@ -3811,6 +3814,8 @@ function q.expire()
     elseif flag == '+' then
       redis.call('HSET', q.stalls, key, 2)
       redis.call('ZADD', q.suspects, q.tick(), key)
+    elseif redis.call('ZSCORE', q.delayed, key) then
+      redis.call('HSET', q.stalls, key, 2) -- it is a suspect once it is due
     else
       local n = #givenUp.key + 1
       givenUp.key[n] = key

@@ -108,6 +108,8 @@ function stall(queue: Queue, item: Item, maxStalls: number): GivenUp[] {
     item.line = Line.SUSPECT;
     item.place = tx.tick();
   } else {
+  } else if (item.due !== null) {
+    item.stalls = 2; // it is a suspect once it is due
     const { stalls } = item;
     const attempts = queue.giveUp(item, `Each of its holders was lost: ${stalls}`, "stalled", stalls);
     return [{ key, payload: payload ?? "", attempts }];
