@@ -67,6 +67,19 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
     assertEquals(await countsOf(bench), [0, 1, 0]);
   });
 
+  engineTest("rule 18: the attempt after a lost one is no first attempt, also after an add", async (bench) => {
+    await limit(bench, { ratio: 1, minRate: 0.001 });
+    await bench.add("a");
+    for (let time = 0; time < 3; time++) {
+      assertEquals(keysOf(await bench.take(`gone ${time}`)), ["a"]);
+      if (time === 2) await bench.add("a");
+      await bench.pass(LEASE + 1);
+    }
+    await retry(bench, "b");
+    assertEquals(keysOf(await bench.take("o")), ["a"]);
+    assertEquals(await countsOf(bench), [0, 1, 0]);
+  }, { maxStalls: 1 });
+
   engineTest("rule 18: a retry that becomes ready is taken in the same turn", async (bench) => {
     await limit(bench, { ratio: 1, minRate: 0.001 });
     await retry(bench, "a", "b", "c", "d");

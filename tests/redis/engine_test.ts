@@ -50,6 +50,22 @@ engineTest(
   },
 );
 
+for (const how of ["leaves", "is lost"]) {
+  engineTest(`a retry that comes during an attempt leaves nothing behind if the holder ${how}`, async (bench) => {
+    const engine = bench.open({ retriesFirst: true });
+    await bench.add("a");
+    await bench.take("gone", 1, 0, engine);
+    await addRateLimited(engine, { key: "a", payload: "" });
+    await bench.pass(11);
+    assertEquals((await engine.counts()).delayed, 0);
+    if (how === "leaves") await engine.leave("process of gone", "gone");
+    else await bench.pass(LEASE + 1);
+    const { taken: [a] } = await bench.take("o", 1, 0, engine);
+    assertEquals(await bench.finish("a", a!.token), true);
+    assertEquals(await bench.stored("EXISTS", "retries"), 0);
+  });
+}
+
 engineTest("items due at the same microsecond come in the order of the adds, whatever their names", async (bench) => {
   // The queue's time advances by one microsecond each time it is read and each time a key is added.
   for (const [i, key] of ["d", "b", "c", "a"].entries()) await bench.addAfter(10 - i * 0.002, key);

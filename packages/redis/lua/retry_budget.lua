@@ -110,11 +110,6 @@ function q.retryBudget()
     if blocked == 1 and call('EXISTS', q.idle) == 1 then q.watchDue() end
   end
 
-  -- Notes that a key which becomes ready is neither a retry nor a first attempt, because its work ended too early.
-  function budget.exempt(key)
-    call('HSET', q.retries, key, RETRY)
-  end
-
   -- Removes a blocked retry. Returns whether the key was one.
   function budget.takeOut(key)
     if call('ZREM', q.blocked_retries, key) == 0 then return false end
@@ -143,7 +138,7 @@ function q.retryBudget()
   -- Handles a key that was added again, and whose work has ended.
   function budget.comeBack(key, place, priority, isHandedBack)
     local retry = q.takeRetry(q.retries, key)
-    if isHandedBack then budget.exempt(key)
+    if isHandedBack then q.exempt(key)
     elseif retry then return comeAsRetry(key, place, priority, retry) end
     q.makeReady(key, place, priority)
   end

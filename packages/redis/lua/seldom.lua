@@ -220,6 +220,11 @@ function q.takeRetry(hash, key)
   return redis.call('HDEL', hash, key) == 1 and kind or nil
 end
 
+-- Notes that a key which comes back is neither a retry nor a first attempt, because its work ended too early.
+function q.exempt(key)
+  if q.budget then redis.call('HSET', q.retries, key, RETRY) else q.takeRetry(q.retries, key) end
+end
+
 -- Ends the folding of adds into the retries of keys.
 function q.stopFolding(...)
   if hasFolding then redis.call('SREM', q.folding, ...) end
@@ -401,7 +406,7 @@ function q.putBack(key, holder)
   if not flag then return end
   q.letGo(key, token, owner, rank, true)
   if q.takeCancel(key, token, owner) then return q.endCancelled(key, flag) end
-  if q.budget then q.retryBudget().exempt(key) end
+  q.exempt(key)
   if rank == '' and not q.ranked then q.makeReady(key, q.placeBefore(token), 0)
   else q.makeReady(key, q.placeOf(key, flag, token, rank)) end
 end

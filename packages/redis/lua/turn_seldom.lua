@@ -94,10 +94,11 @@ function q.expire()
     if stalls < math.max(maxStalls, 3) then
       local place, priority = q.placeBefore(token), 0
       if rank ~= '' or q.ranked then place, priority = q.placeOf(key, flag, token, rank) end
-      if q.budget then q.retryBudget().exempt(key) end
+      q.exempt(key)
       redis.call('ZADD', q.lineOf(stalls), place, key)
       if priority ~= 0 then q.priorityStore().set(q.priorities, key, priority) end
     elseif flag == '+' then
+      q.exempt(key)
       redis.call('HSET', q.stalls, key, 2)
       redis.call('ZADD', q.suspects, q.tick(), key)
     elseif redis.call('ZSCORE', q.delayed, key) then

@@ -2650,11 +2650,6 @@ function q.retryBudget()
     if blocked == 1 and call('EXISTS', q.idle) == 1 then q.watchDue() end
   end
 
-  -- Notes that a key which becomes ready is neither a retry nor a first attempt, because its work ended too early.
-  function budget.exempt(key)
-    call('HSET', q.retries, key, RETRY)
-  end
-
   -- Removes a blocked retry. Returns whether the key was one.
   function budget.takeOut(key)
     if call('ZREM', q.blocked_retries, key) == 0 then return false end
@@ -2683,7 +2678,7 @@ function q.retryBudget()
   -- Handles a key that was added again, and whose work has ended.
   function budget.comeBack(key, place, priority, isHandedBack)
     local retry = q.takeRetry(q.retries, key)
-    if isHandedBack then budget.exempt(key)
+    if isHandedBack then q.exempt(key)
     elseif retry then return comeAsRetry(key, place, priority, retry) end
     q.makeReady(key, place, priority)
   end
@@ -2969,6 +2964,11 @@ function q.takeRetry(hash, key)
   return redis.call('HDEL', hash, key) == 1 and kind or nil
 end
 
+-- Notes that a key which comes back is neither a retry nor a first attempt, because its work ended too early.
+function q.exempt(key)
+  if q.budget then redis.call('HSET', q.retries, key, RETRY) else q.takeRetry(q.retries, key) end
+end
+
 -- Ends the folding of adds into the retries of keys.
 function q.stopFolding(...)
   if hasFolding then redis.call('SREM', q.folding, ...) end
@@ -3150,7 +3150,7 @@ function q.putBack(key, holder)
   if not flag then return end
   q.letGo(key, token, owner, rank, true)
   if q.takeCancel(key, token, owner) then return q.endCancelled(key, flag) end
-  if q.budget then q.retryBudget().exempt(key) end
+  q.exempt(key)
   if rank == '' and not q.ranked then q.makeReady(key, q.placeBefore(token), 0)
   else q.makeReady(key, q.placeOf(key, flag, token, rank)) end
 end
@@ -3808,10 +3808,11 @@ function q.expire()
     if stalls < math.max(maxStalls, 3) then
       local place, priority = q.placeBefore(token), 0
       if rank ~= '' or q.ranked then place, priority = q.placeOf(key, flag, token, rank) end
-      if q.budget then q.retryBudget().exempt(key) end
+      q.exempt(key)
       redis.call('ZADD', q.lineOf(stalls), place, key)
       if priority ~= 0 then q.priorityStore().set(q.priorities, key, priority) end
     elseif flag == '+' then
+      q.exempt(key)
       redis.call('HSET', q.stalls, key, 2)
       redis.call('ZADD', q.suspects, q.tick(), key)
     elseif redis.call('ZSCORE', q.delayed, key) then

@@ -98,8 +98,9 @@ function stall(queue: Queue, item: Item, maxStalls: number): GivenUp[] {
   queue.order.ended(item);
   release(item);
   item.stalls++;
-  if (item.stalls < Math.max(maxStalls, 3)) {
-    if (queue.budget !== undefined) item.is_retry = 1; // its next attempt is not a first attempt
+  const isLast = item.stalls >= Math.max(maxStalls, 3);
+  if (queue.budget !== undefined && (!isLast || is_added_again !== 0)) item.is_retry = 1; // no first attempt
+  if (!isLast) {
     item.line = item.stalls === 1 ? Line.STALLED : Line.SUSPECT;
     item.place = held_place ?? placeBefore(token!);
     item.priority = is_added_again !== 0 ? Math.max(held_priority, priority) : held_priority;
@@ -107,9 +108,9 @@ function stall(queue: Queue, item: Item, maxStalls: number): GivenUp[] {
     item.stalls = 2;
     item.line = Line.SUSPECT;
     item.place = tx.tick();
-  } else {
   } else if (item.due !== null) {
     item.stalls = 2; // it is a suspect once it is due
+  } else {
     const { stalls } = item;
     const attempts = queue.giveUp(item, `Each of its holders was lost: ${stalls}`, "stalled", stalls);
     return [{ key, payload: payload ?? "", attempts }];
