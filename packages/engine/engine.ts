@@ -294,6 +294,11 @@ export interface StoredKey extends ListedKey {
    * keeps the order of keys that are copied by several calls.
    */
   readonly readyAtMs: number | undefined;
+  /**
+   * Whether a ready key goes before keys that were never handed out, because it came back or is a retry that goes
+   * first. A key that came back is ready since its hand-out.
+   */
+  readonly isFirst: boolean;
   /** Priority of a ready key. */
   readonly priority: number;
   /** Kind of a ready key that is a retry without budget; 0 for any other. */

@@ -82,6 +82,18 @@ export function engineCopiesSuite(engineTest: EngineTest): void {
     assertEquals(found, [...keys, ...delayed]);
   });
 
+  engineTest("copies: keys that came back keep their places, and are ready since their hand-out", async (bench) => {
+    const keys = ["z", "b", "y", "a"];
+    await bench.add(...keys, "x");
+    await bench.take("o", 4);
+    await bench.engine.leave("process of o", "o");
+    bench.jump(500);
+    const other = bench.open({ name: `${bench.engine.settings.name} copy` });
+    await other.restore(await storedIn(bench.engine));
+    assertEquals(Math.round((await other.counts()).oldestReadyMs), 500);
+    assertEquals(keysOf(await bench.take("p", 5, 0, other)), [...keys, "x"]);
+  });
+
   engineTest("copies: keys that the target queue already has are left as they are", async (bench) => {
     const end = { kind: "givenUp", why: "terminal", reason: "no" } as const;
     await bench.add("ready", "held", "dead", "new");

@@ -1,7 +1,7 @@
 q.isBusy = true
 q.makeDueReady()
-for key, payload, trace, stalls, readyAtUs, priority, retry, dueAtUs, duePriority, dueRetry, isFolding, failures,
-  error, failingForUs, forgottenInUs, earlyForUs in rows() do
+for key, payload, trace, stalls, readyAtUs, isFirst, priority, retry, dueAtUs, duePriority, dueRetry, isFolding,
+  failures, error, failingForUs, forgottenInUs, earlyForUs in rows() do
   if not (q.isReady(key) or redis.call('ZSCORE', q.delayed, key) or redis.call('ZSCORE', q.given_up, key)
     or redis.call('HEXISTS', q.holders, key) == 1) then
     if payload then
@@ -29,7 +29,10 @@ for key, payload, trace, stalls, readyAtUs, priority, retry, dueAtUs, duePriorit
         redis.call('HSET', q.meta, 'folding', 1)
       end
     end
-    if readyAtUs then q.come(key, readyAtUs <= now and readyAtUs or q.tick(), false, priority, retry > 0 and retry) end
+    if readyAtUs then
+      local place = readyAtUs <= now and readyAtUs or q.tick()
+      q.come(key, isFirst and q.placeBefore(place) or place, false, priority, retry > 0 and retry)
+    end
   end
 end
 q.wakeForReady()

@@ -40,7 +40,9 @@ if #keys > 0 then
       local n = #entries.key + 1
       entries.key[n], entries.payload[n], entries.trace[n] = key, columns.payload[i], columns.trace[i]
       entries.stalls[n] = tonumber(columns.stalls[i]) or 0
-      entries.readyAtUs[n] = place and math.max(tonumber(place), 0) or held and now
+      place = place and tonumber(place)
+      entries.isFirst[n] = place and place < 0 and 1 or 0
+      entries.readyAtUs[n] = place and (place < 0 and place + 2^53 or place) or held and now
       entries.priority[n] = string.format('%.17g', priority)
       entries.retry[n] = columns.blocked[i] and (tonumber(columns.retry[i]) or RETRY) or 0
       entries.dueAtUs[n] = due and tonumber(due)

@@ -31,6 +31,7 @@ const STORED = {
   trace: optional(TEXT),
   stalls: NUMBER,
   readyAtMs: optional(DURATION),
+  isFirst: FLAG,
   priority: DECIMAL,
   retry: RETRY,
   dueAtMs: optional(DURATION),

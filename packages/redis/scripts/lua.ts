@@ -2470,8 +2470,8 @@ end
 `,
   restore: `q.isBusy = true
 q.makeDueReady()
-for key, payload, trace, stalls, readyAtUs, priority, retry, dueAtUs, duePriority, dueRetry, isFolding, failures,
-  error, failingForUs, forgottenInUs, earlyForUs in rows() do
+for key, payload, trace, stalls, readyAtUs, isFirst, priority, retry, dueAtUs, duePriority, dueRetry, isFolding,
+  failures, error, failingForUs, forgottenInUs, earlyForUs in rows() do
   if not (q.isReady(key) or redis.call('ZSCORE', q.delayed, key) or redis.call('ZSCORE', q.given_up, key)
     or redis.call('HEXISTS', q.holders, key) == 1) then
     if payload then
@@ -2499,7 +2499,10 @@ for key, payload, trace, stalls, readyAtUs, priority, retry, dueAtUs, duePriorit
         redis.call('HSET', q.meta, 'folding', 1)
       end
     end
-    if readyAtUs then q.come(key, readyAtUs <= now and readyAtUs or q.tick(), false, priority, retry > 0 and retry) end
+    if readyAtUs then
+      local place = readyAtUs <= now and readyAtUs or q.tick()
+      q.come(key, isFirst and q.placeBefore(place) or place, false, priority, retry > 0 and retry)
+    end
   end
 end
 q.wakeForReady()
@@ -3352,7 +3355,9 @@ if #keys > 0 then
       local n = #entries.key + 1
       entries.key[n], entries.payload[n], entries.trace[n] = key, columns.payload[i], columns.trace[i]
       entries.stalls[n] = tonumber(columns.stalls[i]) or 0
-      entries.readyAtUs[n] = place and math.max(tonumber(place), 0) or held and now
+      place = place and tonumber(place)
+      entries.isFirst[n] = place and place < 0 and 1 or 0
+      entries.readyAtUs[n] = place and (place < 0 and place + 2^53 or place) or held and now
       entries.priority[n] = string.format('%.17g', priority)
       entries.retry[n] = columns.blocked[i] and (tonumber(columns.retry[i]) or RETRY) or 0
       entries.dueAtUs[n] = due and tonumber(due)

@@ -1,6 +1,6 @@
 import type { KeptKey, StoredKey, StoredPage } from "@workqueue/engine";
 import { come, delayUntil, makeDueReady } from "./arrivals.ts";
-import { isGone, type Item, Line } from "./item.ts";
+import { isGone, type Item, Line, placeBefore, placeInTurn } from "./item.ts";
 import type { Queue } from "./queue.ts";
 import { FAR, toMicroseconds } from "./time.ts";
 
@@ -33,7 +33,8 @@ function storedKeyOf({ tx: { now }, failures }: Queue, item: Readonly<Item>): St
     payload: payload ?? undefined,
     trace: trace ?? undefined,
     stalls,
-    readyAtMs: line !== null ? Math.max(place!, 0) / 1000 : isHeld ? now / 1000 : undefined,
+    readyAtMs: line !== null ? placeInTurn(place!) / 1000 : isHeld ? now / 1000 : undefined,
+    isFirst: line !== null && place! < 0,
     priority: isHeld ? Math.max(priority, item.held_priority) : priority,
     retry: line === Line.BLOCKED_RETRY ? is_retry : 0,
     dueAtMs: due === null ? undefined : due / 1000,
@@ -69,8 +70,9 @@ export function restoreKeys(queue: Queue, keys: readonly StoredKey[]): void {
       item.is_folding = stored.isFolding ? 1 : 0;
     }
     if (stored.readyAtMs !== undefined) {
-      const place = toMicroseconds(stored.readyAtMs);
-      come(queue, item, place <= tx.now ? place : tx.tick(), stored.priority, stored.retry);
+      const readyAt = toMicroseconds(stored.readyAtMs);
+      const place = readyAt <= tx.now ? readyAt : tx.tick();
+      come(queue, item, stored.isFirst ? placeBefore(place) : place, stored.priority, stored.retry);
     }
   }
   queue.notify();
