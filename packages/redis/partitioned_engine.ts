@@ -181,12 +181,17 @@ export class PartitionedRedisEngine implements PartitionedEngine {
     return sumOf(discarded, (count) => count);
   }
 
-  /** Begins a redrive in each partition that may have selected keys. These share the rate. */
-  async redrive(selection: KeptSelection, rate: number | undefined): Promise<EngineRedrive | undefined> {
+  /**
+   * Begins a redrive in each partition, so that no partition shows the progress of an earlier one. Those that may have
+   * selected keys share the rate.
+   */
+  async redrive({ search, keys }: KeptSelection, rate: number | undefined): Promise<EngineRedrive | undefined> {
     if ((await this.redriveProgress())?.running === true) return undefined;
+    const parts = keys && byPartition(keys, (key) => this.#partitioning.indexOf(key));
+    const share = rate && rate / Math.max(parts?.size ?? this.#engines.length, 1);
     const begun: RedisEngine[] = [];
-    const started = await this.#select(selection, async (engine, some, parts) => {
-      const progress = await engine.redrive(some, rate === undefined ? undefined : rate / parts);
+    const started = await this.#all(async (engine, index) => {
+      const progress = await engine.redrive({ search, keys: parts && (parts.get(index) ?? []) }, share);
       if (progress !== undefined) begun.push(engine);
       return progress;
     });
@@ -194,7 +199,7 @@ export class PartitionedRedisEngine implements PartitionedEngine {
       await together(begun.map((engine) => engine.stopRedrive()));
       return undefined;
     }
-    return started.length === 0 ? NOTHING_TO_REDRIVE : progressOf(started);
+    return progressOf(started);
   }
 
   async redriveProgress(): Promise<EngineRedrive | undefined> {
@@ -289,23 +294,21 @@ export class PartitionedRedisEngine implements PartitionedEngine {
   /** Makes a call to each partition of the entries, with its entries. */
   #inParts<E extends { readonly key: string }, R>(
     entries: readonly E[],
-    call: (engine: RedisEngine, some: E[], parts: number) => Promise<R>,
+    call: (engine: RedisEngine, some: E[]) => Promise<R>,
   ): Promise<R[]> {
     const parts = byPartition(entries, ({ key }) => this.#partitioning.indexOf(key));
-    return together(Array.from(parts, ([i, some]) => call(this.#engines[i]!, some, parts.size)));
+    return together(Array.from(parts, ([i, some]) => call(this.#engines[i]!, some)));
   }
 
   /** Makes a call to each partition that may have keys of a selection. */
   async #select<R>(
     { search, keys }: KeptSelection,
-    call: (engine: RedisEngine, selection: KeptSelection, parts: number) => Promise<R>,
+    call: (engine: RedisEngine, selection: KeptSelection) => Promise<R>,
   ): Promise<R[]> {
-    if (keys === undefined) return await this.#all((engine) => call(engine, { search, keys }, this.#engines.length));
+    if (keys === undefined) return await this.#all((engine) => call(engine, { search, keys }));
     await this.#partitioning.open();
     const entries = keys.map((key) => ({ key }));
-    return await this.#inParts(entries, (engine, some, parts) => {
-      return call(engine, { search, keys: some.map(({ key }) => key) }, parts);
-    });
+    return await this.#inParts(entries, (engine, some) => call(engine, { search, keys: some.map(({ key }) => key) }));
   }
 }
 
@@ -318,8 +321,6 @@ export function partOfRetention({ max, maxAge }: Retention, partitions: number):
 export function partOfBudget({ ratio, minRate }: RetryBudgetOptions, partitions: number): RetryBudgetOptions {
   return { ratio, minRate: minRate / partitions };
 }
-
-const NOTHING_TO_REDRIVE: EngineRedrive = { redriven: 0, left: 0, running: false, pauseMs: undefined };
 
 /**
  * Waits for all parts of a call. If some parts failed and others may have taken effect, the whole call counts as one

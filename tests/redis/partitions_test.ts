@@ -118,6 +118,7 @@ partitionsTest(
     const started = await queue.redrive({ keys: ["item 4", "item 5", "item 6"] });
     assertEquals([started.redriven, started.running], [3, false]);
     assertEquals((await queue.redrive({ keys: ["other"] })).redriven, 0);
+    assertEquals(await queue.redriveProgress(), { redriven: 0, left: 0, running: false });
     await queue.redrive({ rate: 4 });
     await using other = open(url, name, { partitions: 4 });
     await assertRejects(() => other.queue.redrive(), Error, "a redrive of this queue is running");
