@@ -344,10 +344,10 @@ function q.endWaits(key, outcome, token, keepFor, isDone)
   end
   keepFor = keepFor or WAIT_FOR
   for process, ids in pairs(processes) do
-    redis.call('HSET', q.outcomes_of .. process, ids, outcome)
-    -- No call may come that would forget the outcomes.
-    redis.call('EXPIRE', q.outcomes_of .. process, math.ceil(keepFor / 1000000), 'NX')
-    redis.call('EXPIRE', q.outcomes_of .. process, math.ceil(keepFor / 1000000), 'GT')
+    local outcomes, seconds = q.outcomes_of .. process, math.ceil(keepFor / 1000000)
+    redis.call('HSET', outcomes, ids, outcome)
+    -- No call may come that would forget the outcomes. Redis 6.2 doesn't know the options of EXPIRE.
+    if redis.call('TTL', outcomes) < seconds then redis.call('EXPIRE', outcomes, seconds) end
     redis.call('ZADD', q.wait_ends, now + keepFor, 'outcome ' .. process .. ' ' .. ids)
     redis.call('PUBLISH', q.channel .. process, '')
   end
