@@ -166,8 +166,18 @@ export class Waits {
     } catch (error) {
       this.#received.push(...received);
       this.#ended.push(...ended);
+      this.#refuse(error);
       throw error;
     }
+  }
+
+  /**
+   * Rejects all calls if the engine refuses to answer, as it does after the queue was divided in another way. A lost
+   * connection ends no call.
+   */
+  #refuse(error: unknown): void {
+    if ((error as { code?: unknown } | undefined)?.code === "WQ_CONNECTION") return;
+    for (const { isAdded, reject } of [...this.#calls.values()]) if (isAdded) reject(error);
   }
 
   #receive({ ids, outcome }: WaitOutcome): void {

@@ -12,15 +12,19 @@ class FakeEngine implements Awaiting {
   /** Ends of the adds that are running. */
   readonly adds: (() => void)[] = [];
   /** Calls for outcomes that are running. */
-  readonly looks: { readonly request: WaitsRequest; answer(outcomes?: WaitOutcome[]): void }[] = [];
+  readonly looks: {
+    readonly request: WaitsRequest;
+    answer(outcomes?: WaitOutcome[]): void;
+    refuse(error: Error): void;
+  }[] = [];
 
   addAndWait(): Promise<void> {
     return new Promise((resolve) => this.adds.push(resolve));
   }
 
   waits(request: WaitsRequest): Promise<WaitsReply> {
-    return new Promise((resolve) => {
-      this.looks.push({ request, answer: (outcomes = []) => resolve({ outcomes, isMore: false, lost: [] }) });
+    return new Promise((resolve, refuse) => {
+      this.looks.push({ request, answer: (outcomes = []) => resolve({ outcomes, isMore: false, lost: [] }), refuse });
     });
   }
 
@@ -101,4 +105,14 @@ Deno.test("a signal that has aborted before the item is added ends the wait and 
     const { result } = waits.add(ENTRY, end.signal);
     await assertRejects(() => result, Error, "left");
     assertEquals(engine.adds.length, 2);
+  }));
+
+Deno.test("a call waits while the engine can't be reached, and rejects if the engine refuses to answer", () =>
+  withCall(async ({ engine, result }) => {
+    for (const error of [Object.assign(new Error("away"), { code: "WQ_CONNECTION" }), new Error("divided")]) {
+      engine.listener!.wake(0);
+      engine.looks.shift()!.refuse(error);
+      await flush();
+    }
+    await assertRejects(() => result, Error, "divided");
   }));

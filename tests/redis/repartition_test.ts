@@ -155,6 +155,18 @@ redisTest(
   },
 );
 
+redisTest("repartition: calls that wait for an item are refused, and leave nothing behind", async ({ url, call }) => {
+  const name = uniqueName("repartition");
+  const queue = createRedisQueue({ name, url, onQueueError() {} });
+  await queue.pause();
+  const refused = assertRejects(() => queue.addAndWait("a"), Error, `Cannot use queue`);
+  await until(async () => (await queue.counts()).ready === 1);
+  await queue.repartition(3);
+  await queue.shutDownWithDrain();
+  await refused;
+  assertEquals(await call("KEYS", `workqueue:{${name}*waits:*`), []);
+});
+
 redisTest("repartition: works only at rest, and to a number from 1 to 256", async ({ url }) => {
   const name = uniqueName("repartition");
   const errors: unknown[] = [];

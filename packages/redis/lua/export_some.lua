@@ -29,6 +29,7 @@ if redis.call('EXISTS', out) == 0 then
       redis.call('HDEL', prefix .. name, unpack(keys))
     end
     for i, key in ipairs(keys) do
+      if q.hasWaits then redis.call('UNLINK', q.waits_for .. key) end -- calls of the waiting processes are refused
       local row = { key }
       for n, column in ipairs(columns) do row[n + 1] = column[i] or false end
       row[#row + 1] = redis.call('SREM', q.folding, key)
