@@ -89,7 +89,6 @@ export class RedisEngine implements Engine {
   #retention: Retention | undefined;
   #retryBudget: RetryBudgetOptions | undefined;
   readonly #expireAfter: number | undefined;
-  readonly #stopReconnecting: () => void;
   /** Whether the definition was sent. */
   #isDefined = false;
   /** Running call that puts the definition in force again, after the server has lost the queue. */
@@ -114,8 +113,6 @@ export class RedisEngine implements Engine {
     this.#expireAfter = settings.expireAfter;
     this.#partitioning = settings.partitioning;
     this.#key = `workqueue:{${settings.name}}:meta`;
-    // A server that has lost its data gets the definition again.
-    this.#stopReconnecting = connection.onReconnect(this.#key, () => void this.#define());
   }
 
   get address(): string {
@@ -424,7 +421,6 @@ export class RedisEngine implements Engine {
   }
 
   close(): Promise<void> {
-    this.#stopReconnecting();
     return this.#connection.release();
   }
 
@@ -451,8 +447,8 @@ export class RedisEngine implements Engine {
   }
 
   /**
-   * Puts the definition in force, in case the server doesn't know it: before the first call, after a reconnect, and
-   * when the server has lost the queue.
+   * Puts the definition in force: before the first call, and when the server has lost the queue. Not after a reconnect,
+   * because another process may have put another definition in force by then.
    */
   async #define(): Promise<void> {
     if (this.#partitioning?.isOpen === false) return; // the next call opens it

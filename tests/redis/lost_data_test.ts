@@ -102,6 +102,18 @@ for (const how of Object.keys(LOSSES)) {
   }
 }
 
+redisTest("lost data: a reconnect without a loss leaves the definition of others in force", async (server) => {
+  const name = uniqueName("lost");
+  await using proxy = await RedisProxy.start(server.url);
+  await using first = open(proxy.url, name, { keepGivenUp: 5 });
+  await first.queue.counts();
+  await using second = open(server.url, name, { keepGivenUp: 2 });
+  await second.queue.counts();
+  proxy.dropAll();
+  await first.queue.counts();
+  assertEquals(await server.call("HGET", `workqueue:{${name}}:meta`, "keep"), "2");
+});
+
 redisTest("lost data: a process without a definition finds the queue as the others define it", async (server) => {
   const name = uniqueName("lost");
   await using producer = open(elsewhere(server.url), name);
