@@ -602,14 +602,16 @@ export interface QueueEngine {
   resumeGroup(group: string): Promise<boolean>;
 
   /**
-   * Sets the limits on the given-up keys, for all processes. Sent with the next call if the engine is not connected. An
-   * engine to which no limits were ever given keeps 10,000 keys.
+   * Sets the limits on the given-up keys, for all processes. Sent with the next call if the engine is not connected.
+   * Changes nothing if this process was given the same limits last, because another process may have set other ones
+   * since. An engine to which no limits were ever given keeps 10,000 keys.
    */
   keepGivenUp(retention: Retention): Promise<void>;
 
   /**
-   * Puts a retry budget in force, for all processes. Sent with the next call if the engine is not connected. A key that
-   * was delayed by `retry`, `failed` or `addRateLimited` is a retry: when it is due, it becomes ready only if there is
+   * Puts a retry budget in force, for all processes. Sent with the next call if the engine is not connected. Changes
+   * nothing if this process was given the same budget last, as with {@linkcode QueueEngine.keepGivenUp}. A key that was
+   * delayed by `retry`, `failed` or `addRateLimited` is a retry: when it is due, it becomes ready only if there is
    * budget, and is blocked otherwise.
    */
   limitRetries(budget: RetryBudgetOptions): Promise<void>;

@@ -87,6 +87,8 @@ export class SqliteEngine implements Engine {
   /** Limits on given-up keys, and retry budget, to put in force with the next call. */
   #retention: Retention | undefined;
   #budget: RetryBudgetOptions | undefined;
+  /** Limits and retry budget that this process was given last. Others may have put other ones in force since. */
+  readonly #given: { retention: Retention | undefined; budget: RetryBudgetOptions | undefined };
   /** Whether the discipline was put in force. */
   #isSetUp = false;
 
@@ -100,6 +102,7 @@ export class SqliteEngine implements Engine {
     this.#discipline = settings.discipline;
     this.#retention = settings.retention;
     this.#budget = settings.retryBudget;
+    this.#given = { retention: settings.retention, budget: settings.retryBudget };
     this.#rules = { replaces: settings.replaces, folds: settings.folds, hasItems: settings.hasItems };
     this.#retry = settings.retriesFirst ? FIRST : 1;
   }
@@ -309,14 +312,18 @@ export class SqliteEngine implements Engine {
     });
   }
 
-  keepGivenUp(retention: Retention): Promise<void> {
-    this.#retention = retention;
-    return this.#call("normal", () => {});
+  async keepGivenUp(retention: Retention): Promise<void> {
+    const { retention: before } = this.#given;
+    if (retention.max === before?.max && retention.maxAge === before.maxAge) return;
+    this.#given.retention = this.#retention = retention;
+    await this.#call("normal", () => {});
   }
 
-  limitRetries(budget: RetryBudgetOptions): Promise<void> {
-    this.#budget = budget;
-    return this.#call("normal", () => {});
+  async limitRetries(budget: RetryBudgetOptions): Promise<void> {
+    const { budget: before } = this.#given;
+    if (budget.ratio === before?.ratio && budget.minRate === before.minRate) return;
+    this.#given.budget = this.#budget = budget;
+    await this.#call("normal", () => {});
   }
 
   async givenUp(

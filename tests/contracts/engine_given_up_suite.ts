@@ -53,6 +53,16 @@ export function engineGivenUpSuite(engineTest: EngineTest): void {
     assertEquals([await bench.engine.discard(ALL), await dropped(bench)], [0, 703]);
   });
 
+  engineTest("given up: limits that a process was given before do not replace those of another one", async (bench) => {
+    const [one, other] = [bench.open({}), bench.open({})];
+    const limits = { max: 5, maxAge: undefined };
+    await one.keepGivenUp(limits);
+    await other.keepGivenUp({ max: 2, maxAge: undefined });
+    await one.keepGivenUp({ ...limits }); // as after a reload that changes something else
+    await giveUp(bench, ...numbered(4));
+    assertEquals(await listed(bench), ["key 3", "key 2"]);
+  });
+
   engineTest(
     "given up: without limits, 10,000 keys are kept; a list checks 10,000, and can continue",
     async (bench) => {

@@ -67,6 +67,15 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
     assertEquals(await countsOf(bench), [0, 1, 0]);
   });
 
+  engineTest("rule 18: a budget that a process was given before replaces no later one", async (bench) => {
+    const [one, other] = [bench.open({}), bench.open({})];
+    await one.limitRetries({ ratio: 0, minRate: 0 });
+    await other.limitRetries({ ratio: 0, minRate: 1_000_000 });
+    await one.limitRetries({ ratio: 0, minRate: 0 }); // as after a reload that changes something else
+    await retry(bench, "a");
+    assertEquals(await countsOf(bench), [1, 0, 0]);
+  });
+
   engineTest("rule 18: the attempt after a lost one is no first attempt, also after an add", async (bench) => {
     await limit(bench, { ratio: 1, minRate: 0.001 });
     await bench.add("a");
