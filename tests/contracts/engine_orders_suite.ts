@@ -207,6 +207,9 @@ export function engineOrdersSuite(engineTest: EngineTest): void {
   engineTest("rule 13: a group beyond its rate is blocked until its next token", async (bench) => {
     const engine = bench.order({ ...FAIR, ratePerGroup: { rate: 2, burst: 2 } });
     await bench.add("a/1", "a/2", "a/3", "b/1");
+    assertEquals((await engine.snapshot(9)).blockedGroups, [
+      { group: "a", reason: "rate", blocked: 1, resumesInMs: null },
+    ]);
     const { taken, pauseMs } = await bench.take("o", 9, 0, engine);
     assertEquals(taken.map(({ key }) => key), ["a/1", "b/1", "a/2"]);
     assert(Math.abs(pauseMs! - 500) < 1, `${pauseMs}`);

@@ -199,6 +199,7 @@ local function addRareGroupFunctions(f)
         elseif f.interval > 0 and f.allowedAt(group) <= group.ready then
           reason = 'rate'
           at = f.allowsMoreAt(group)
+          if at == math.huge then at = nil end -- more keys follow once some of the burst are taken
         end
         found[#found + 1] = { name, reason, group.size - group.ready, at }
       end
