@@ -89,6 +89,15 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
     assertEquals(await countsOf(bench), [0, 1, 0]);
   }, { maxStalls: 1 });
 
+  engineTest("rule 15: with a budget, too, an owner gets only a few keys that stalled", async (bench) => {
+    await limit(bench);
+    await bench.add("a", "b", "c", "d");
+    await bench.take("gone", 4);
+    await bench.pass(LEASE + 1);
+    assertEquals(keysOf(await bench.take("one", 8)), ["a"]);
+    assertEquals(keysOf(await bench.take("two", 16)), ["b", "c"]);
+  });
+
   engineTest("rule 18: a retry that becomes ready is taken in the same turn", async (bench) => {
     await limit(bench, { ratio: 1, minRate: 0.001 });
     await retry(bench, "a", "b", "c", "d");

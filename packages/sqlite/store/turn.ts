@@ -68,6 +68,8 @@ class Turn {
   readonly #settings: TurnSettings;
   /** Number of keys that stalled once that a process may have at a time. */
   readonly #few: number;
+  /** Number of keys that stalled before and that were taken in this turn. */
+  #stalled = 0;
   #pause: number | undefined = undefined;
   #isAlone = false;
   /** Whether a bucket has fewer tokens than keys are wanted. */
@@ -278,6 +280,7 @@ class Turn {
   #takeStalled(item: Item): Taken {
     const { order } = this.#queue;
     const place = item.place!;
+    if (item.stalls > 0) this.#stalled++;
     leaveLine(item);
     order.admit(item);
     return { item, place };
@@ -327,7 +330,7 @@ class Turn {
       tx.queue,
       this.#request.owner,
     )!;
-    return Math.max(0, Math.min(this.#few - held.count, tx.state.lines[Line.STALLED]));
+    return Math.max(0, Math.min(this.#few - held.count - this.#stalled, tx.state.lines[Line.STALLED]));
   }
 
   #hold(all: readonly Taken[]): TakenKey[] {
