@@ -89,6 +89,15 @@ export function engineRetryBudgetSuite(engineTest: EngineTest): void {
     assertEquals(await countsOf(bench), [0, 1, 0]);
   }, { maxStalls: 1 });
 
+  engineTest("rule 18: a key that was delayed before the queue had a budget is no retry", async (bench) => {
+    await addRateLimited(bench.engine, { key: "a", payload: "" });
+    await bench.engine.limitRetries({ ratio: 0, minRate: 0 });
+    await addRateLimited(bench.engine, { key: "b", payload: "" });
+    await bench.pass(DELAY);
+    assertEquals(await countsOf(bench), [1, 1, 0]);
+    assertEquals(keysOf(await bench.take("o", 2)), ["a"]);
+  });
+
   engineTest("rule 15: with a budget, too, an owner gets only a few keys that stalled", async (bench) => {
     await limit(bench);
     await bench.add("a", "b", "c", "d");

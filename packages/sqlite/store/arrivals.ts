@@ -5,7 +5,7 @@
  */
 
 import type { RetryKind } from "@workqueue/engine";
-import { endDelay, type Item, placeOfRetry, release } from "./item.ts";
+import { endDelay, FIRST, type Item, placeOfRetry, release } from "./item.ts";
 import type { Queue } from "./queue.ts";
 import { FAR } from "./time.ts";
 
@@ -99,7 +99,7 @@ export function delayUntil(queue: Queue, item: Item, due: number, priority: numb
   if (item.due !== null && item.due <= due) return;
   item.due = Math.min(due, FAR);
   item.due_turn = queue.tx.tick();
-  item.due_is_retry = retry;
+  item.due_is_retry = queue.budget === undefined && retry !== FIRST ? 0 : retry; // a later budget is not for it
   queue.tx.mayChangeEarlier = true;
 }
 
