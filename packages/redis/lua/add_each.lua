@@ -1,14 +1,12 @@
 q.isBusy = true
 q.makeDueReady()
 --#include expect_keys
-if hasItems and not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
---#include count_new
-local isPlain, payloads = true, {}
-for key, payload, delayUs, priority in rows() do
-  isPlain = isPlain and delayUs <= 0 and priority == 0
-  payloads[#payloads + 1], payloads[#payloads + 2] = key, payload
+if hasItems then
+  --#include store_payloads
 end
-if hasItems then redis.call('HSET', q.items, unpack(payloads)) end
+--#include count_new
+local isPlain = true
+for delayUs, priority in rows() do isPlain = isPlain and delayUs <= 0 and priority == 0 end
 --#include add_new
 for key, delayUs, priority in rows() do
   if not isAdded[key] then

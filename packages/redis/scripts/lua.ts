@@ -87,6 +87,7 @@ export type LuaFile =
   | "snapshot"
   | "steady_time"
   | "stop_redrive"
+  | "store_payloads"
   | "stored"
   | "take_over"
   | "throttle_prelude"
@@ -128,14 +129,12 @@ q.wakeForReady()
   add_each: `q.isBusy = true
 q.makeDueReady()
 --#include expect_keys
-if hasItems and not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
---#include count_new
-local isPlain, payloads = true, {}
-for key, payload, delayUs, priority in rows() do
-  isPlain = isPlain and delayUs <= 0 and priority == 0
-  payloads[#payloads + 1], payloads[#payloads + 2] = key, payload
+if hasItems then
+  --#include store_payloads
 end
-if hasItems then redis.call('HSET', q.items, unpack(payloads)) end
+--#include count_new
+local isPlain = true
+for delayUs, priority in rows() do isPlain = isPlain and delayUs <= 0 and priority == 0 end
 --#include add_new
 for key, delayUs, priority in rows() do
   if not isAdded[key] then
@@ -146,21 +145,8 @@ end
 q.wakeForReady()
 return q.reply(added)
 `,
-  add_items: `q.isBusy = true
-q.makeDueReady()
---#include expect_keys
-if not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
-local priority, isPlain, payloads = 0, delayUs <= 0, {}
-for key, payload in rows() do payloads[#payloads + 1], payloads[#payloads + 2] = key, payload end
-redis.call('HSET', q.items, unpack(payloads))
---#include add_new
-for key in rows() do
-  if not isAdded[key] then
-    if q.hasTraces then q.keepTrace(key) end
-    --#include add_key
-  end
-end
-q.wakeForReady()
+  add_items: `--#include store_payloads
+--#include add
 `,
   add_key: `-- Adds the key of a row.
 if delayUs > 0 then
@@ -213,10 +199,11 @@ return q.reply(false)
   add_traced: `q.isBusy = true
 q.makeDueReady()
 --#include expect_keys
-if hasItems and not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
+if hasItems then
+  --#include store_payloads
+end
 --#include count_new
-for key, payload, delayUs, priority, trace in rows() do
-  if hasItems then redis.call('HSET', q.items, key, payload) end
+for key, delayUs, priority, trace in rows() do
   q.keepTrace(key, trace)
   --#include add_key
 end
@@ -3314,6 +3301,12 @@ if q.redrive_at then
   --#include end_redrive
 end
 --#include read_progress
+`,
+  store_payloads: `-- Stores the payloads of the rows, with one call for all of them.
+local payloads = {}
+for key, payload in rows() do payloads[#payloads + 1], payloads[#payloads + 2] = key, payload end
+redis.call('HSET', q.items, unpack(payloads))
+if not hasPayloads then redis.call('HSET', q.meta, 'payloads', 1) end
 `,
   stored: `local PAGE = 100 -- maximum number of keys that one call lists
 local keys, nextCursor = {}, nil

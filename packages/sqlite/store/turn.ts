@@ -244,7 +244,8 @@ class Turn {
     const wish = this.#isAlone ? suspect === undefined ? 0 : 1 : wanted;
     const take = (count: number) =>
       suspect === undefined ? this.#takeReady(Math.min(few, count), count) : [this.#takeStalled(suspect)];
-    if (throttle === undefined || wish === 0) return wish === 0 ? [] : take(wish);
+    if (wish === 0) return [];
+    if (throttle === undefined) return take(wish);
     const { buckets } = queue.failures;
     const available = this.#isAlone ? 1 : Math.min(wish, few + queue.order.ready);
     const bucket = { ...throttle, rate: throttle.rate === Infinity ? -1 : throttle.rate };
