@@ -14,7 +14,8 @@
  * of `project.json`. npm compares the repository's address with the origin that the release states.
  *
  * A program, which has `bin`, is bundled with the packages of this repository that it imports, because Node takes
- * longer to load hundreds of small files. Packages from npm stay `dependencies`.
+ * longer to load hundreds of small files. Packages from npm stay `dependencies`. For the same reason, the modules of a
+ * library are joined into few files: see `joined.ts`.
  *
  * In a published tarball, the imported packages are `dependencies`. In a tarball from a clone, the imported packages
  * are optional `peerDependencies`. If such a package is installed, npm and Bun check its version, but they never fetch
@@ -31,6 +32,7 @@ import { join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { entriesOf, type Exports } from "./entries.ts";
 import { NPM, ROOT, run } from "./commands.ts";
+import { joinModules } from "./joined.ts";
 import { filesIn, packedOnce } from "./packed.ts";
 import { filesAddress, project, withAddresses } from "./project.ts";
 
@@ -187,7 +189,7 @@ function withoutComments(
   comments: readonly { readonly value: string; readonly start?: number | null; readonly end?: number | null }[],
 ): string {
   let end = 0;
-  const kept = comments.filter(({ value }) => value.trim() !== "@__PURE__").map((comment) => {
+  const kept = comments.filter(({ value }) => !/^\s*[@#]__PURE__\s*$/.test(value)).map((comment) => {
     const before = code.slice(end, comment.start!);
     end = comment.end!;
     return before + (comment.value.includes("\n") ? "\n" : " "); // as the grammar of JavaScript reads a comment
@@ -235,6 +237,7 @@ async function pack(
     const programs = programsOf(own);
     const isBundled = programs.length > 0;
     if (isBundled) packed.dependencies = await bundle(folder, join(scratch, "package"), programs, folders);
+    else await joinModules(folder, join(scratch, "package"));
     const directory = relative(root, folder);
     if (purpose === "publish") await shrink(join(scratch, "package"), directory);
     const manifest = complete(packed, own, isBundled ? {} : await siblings(folder), purpose, directory);

@@ -1,7 +1,8 @@
 /** Start-up: how much longer a process takes if it imports the main entry. */
 
-import { build, stop } from "esbuild";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { joinedModules } from "../../release/joined.ts";
 import { BENCH, output } from "../machine.ts";
 import { inTurns } from "../rows/turns.ts";
 import { medianOf } from "../statistics.ts";
@@ -47,22 +48,10 @@ async function run({ name, command: [runtime] }: Runtime, path: string): Promise
   return performance.now() - began;
 }
 
-/** Compiles the core to JavaScript without comments, module by module. */
+/** Writes the core in JavaScript, as in the package on npm. */
 async function compile(folder: string): Promise<void> {
-  const options = { absWorkingDir: ROOT, bundle: true, format: "esm", target: "esnext", tsconfigRaw: {} } as const;
-  const { metafile } = await build({ ...options, entryPoints: ["mod.ts"], write: false, metafile: true });
-  await build({
-    ...options,
-    entryPoints: Object.keys(metafile.inputs),
-    outbase: ".",
-    outdir: folder,
-    plugins: [{
-      name: "modules",
-      setup: ({ onResolve }) =>
-        onResolve({ filter: /^\./ }, ({ kind, path }) => {
-          return kind === "entry-point" ? undefined : { path: path.replace(/\.ts$/, ".js"), external: true };
-        }),
-    }],
-  });
-  await stop();
+  for (const [path, code] of await joinedModules(ROOT)) {
+    await Deno.mkdir(dirname(`${folder}/${path}`), { recursive: true });
+    await Deno.writeTextFile(`${folder}/${path}`, code);
+  }
 }

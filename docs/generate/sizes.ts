@@ -93,8 +93,8 @@ To import less:
   metrics are values that bring their own code.
 - Use \`loadConfigWith\` with [registries of the types](config.md#import-less) that the document has.
 
-A separate entry point such as \`@workqueue/core/work-queue\` makes a bundle no smaller. It makes a program without a
-bundler load fewer modules.
+A separate entry point such as \`@workqueue/core/work-queue\` makes a bundle no smaller. Without a bundler, it makes
+programs load fewer modules from JSR. The package on npm has one module, which is faster to load than the parts of it.
 
 ## Typical programs
 

@@ -54,7 +54,13 @@ export function unref(handle: unknown): void {
  * The runtime's own globals, saved when this module is loaded. Fake timers that are installed later don't replace the
  * saved globals.
  */
-const runtime = { Date, setTimeout, clearTimeout, wallClock: /* @__PURE__ */ Date.now.bind(Date) };
+const runtime = { Date, setTimeout, clearTimeout };
+
+/**
+ * Returns the time of the runtime's wall clock, in milliseconds; fake timers don't affect it. `Date.now` takes half as
+ * long as `performance.now` on Deno, but goes back if the wall clock is set to an earlier time.
+ */
+export const wallClock: () => number = Date.now;
 
 /** The runtime's monotonic clock. Fake timers don't affect this clock. */
 const monotonicNow: () => number = /* @__PURE__ */ performance.now.bind(performance);
@@ -156,7 +162,7 @@ function followGlobals(): boolean {
  * both times are rounded down.
  */
 function aheadOfWallClock(): number {
-  const ahead = globalThis.Date.now() - runtime.wallClock();
+  const ahead = globalThis.Date.now() - wallClock();
   return ahead > 0 && ahead <= MAX_AHEAD ? ahead + 1 : 0;
 }
 

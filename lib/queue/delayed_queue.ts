@@ -25,6 +25,7 @@ import { measuringOf, RETRIES } from "./opt_ins.ts";
 import { limitOf, priorityOf } from "./options.ts";
 import {
   AGAIN,
+  DELAY,
   DELAYED,
   EXEMPT,
   FOLDING,
@@ -45,9 +46,6 @@ const ADD_AGAIN_DELAY = 1000;
 const MAX_SLICE = 10;
 /** Number of items in a slice between two reads of the clock. */
 const ITEMS_PER_LOOK = 16;
-
-/** Flags of a delay. */
-const DELAY = DELAYED | RETRY_DELAYED | FOLDING;
 
 /** Retry budget, as queues see it. */
 interface AddsBudget {

@@ -1,6 +1,6 @@
-import { systemClock } from "../base/clock.ts";
+import { systemClock, wallClock } from "../base/clock.ts";
 import type { Lease, WorkQueue } from "../contracts/work_queue.ts";
-import { MAX_BURST, nextTask, TURNS_PER_PAUSE, wallClock } from "../structures/burst.ts";
+import { MAX_BURST, nextTask, TURNS_PER_PAUSE } from "../structures/burst.ts";
 
 /**
  * Iterates over a queue's items. Each item is processing until the next one is requested or the loop ends.

@@ -17,6 +17,8 @@ export const AGAIN = 7;
 
 /** The order refused the key, which is ready or processing. The order doesn't know the key. */
 export const REFUSED = 8;
+/** Bits of a delay: the next three. */
+export const DELAY = 112;
 /** The key is delayed, independently of its position. */
 export const DELAYED = 16;
 /** The delay is that of a retry, which needs budget. */

@@ -21,7 +21,7 @@ import type { OrderedQueue } from "./ordering.ts";
 import { AGAIN } from "./positions.ts";
 import { type RecordLease, RecordQueue } from "./record_queue.ts";
 
-const SHUTDOWN: Shutdown = Object.freeze({ item: undefined, shutdown: true, [Symbol.dispose]() {} });
+const SHUTDOWN: Shutdown = /* @__PURE__ */ Object.freeze({ item: undefined, shutdown: true, [Symbol.dispose]() {} });
 
 /** Batch of keys that become ready together, in slices: all that were due at the time of one check. */
 export interface Batch {

@@ -1,4 +1,4 @@
-import { type Clock, isRealTime } from "../base/clock.ts";
+import { type Clock, isRealTime, wallClock } from "../base/clock.ts";
 import { Waiters } from "./waiters.ts";
 
 /** Longest burst without a pause, in milliseconds. */
@@ -15,11 +15,6 @@ const MAX_PIECES_PER_LOOK = 8;
  * saved global.
  */
 const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => unknown };
-/**
- * Returns the time in milliseconds. `Date.now` is precise enough, and takes half as long as `performance.now` on Deno.
- * If the wall clock is set to another time, one pause comes early.
- */
-export const wallClock: () => number = Date.now;
 
 /**
  * Largest number of event loop turns in a pause. Timers fire in each turn. Deno polls the network only every 61st turn
