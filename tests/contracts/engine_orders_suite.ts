@@ -61,6 +61,22 @@ export function engineOrdersSuite(engineTest: EngineTest): void {
     assertEquals([keysOf(reply), reply.isAlone], [["b/1"], true]);
   });
 
+  engineTest(
+    "rule 13: a key that stalled does not wait for hundreds of older keys of a blocked group",
+    async (bench) => {
+      const engine = bench.order(FAIR);
+      await bench.add(...Array.from({ length: 300 }, (_, i) => `a/${i}`));
+      for (let known = 0; known < 300; known += 100) await bench.take("gone", 100, known, engine);
+      await bench.add("b/1");
+      assertEquals(keysOf(await bench.take("gone", 1, 300, engine)), ["b/1"]);
+      await engine.pauseGroup("a", 3_600_000);
+      await bench.pass(2 * LEASE);
+      const taken: string[] = [];
+      for (let i = 0; i < 5; i++) taken.push(...keysOf(await bench.take("o", 8, taken.length, engine))); // a call takes away 100 or 200 keys
+      assertEquals(taken, ["b/1"]);
+    },
+  );
+
   engineTest("a token that no key takes, because its group is blocked, stays in the bucket", async (bench) => {
     const engine = bench.order(FAIR);
     const takeByToken = async () => {

@@ -156,14 +156,17 @@ end
 
 -- Returns functions that take stalled keys and suspects, which most turns don't have.
 function q.stalledKeys()
-  local LOOKS = 100
+  local PAGE, LOOKS = 100, 1000
 
   -- Returns the first key of a line, with its place, whose group may have another key; nil if there is none among the
   -- first LOOKS keys.
   local function first(line)
-    local keys = redis.call('ZRANGE', line, 0, q.hasGroups and LOOKS - 1 or 0, 'WITHSCORES')
-    for i = 1, #keys, 2 do
-      if not q.hasGroups or q.ordered().admits(keys[i]) then return keys[i], keys[i + 1] end
+    for from = 0, q.hasGroups and LOOKS - 1 or 0, PAGE do
+      local keys = redis.call('ZRANGE', line, from, q.hasGroups and from + PAGE - 1 or 0, 'WITHSCORES')
+      for i = 1, #keys, 2 do
+        if not q.hasGroups or q.ordered().admits(keys[i]) then return keys[i], keys[i + 1] end
+      end
+      if #keys < 2 * PAGE then return end
     end
   end
 

@@ -40,8 +40,8 @@ export interface TurnSettings extends AddSettings {
   readonly keepOutcomesFor: number | undefined;
 }
 
-/** Maximum number of stalled keys that are searched for one whose group may have another key. */
-const LOOKS = 100;
+/** Maximum number of stalled keys that are searched for one whose group may have another key, and read at once. */
+const [LOOKS, PAGE] = [1000, 100];
 
 /** Lease in microseconds. With a shorter one, idle processes must call more often than they otherwise do. */
 const SHORT_LEASE = 15_000_000;
@@ -290,7 +290,12 @@ class Turn {
   /** Returns the first key of a line whose group may have another key, among the first keys of the line. */
   #firstIn(line: number): Item | undefined {
     const { tx, order } = this.#queue;
-    return tx.items(`line = ${line} ORDER BY place LIMIT ${LOOKS}`).find((item) => order.admits(item));
+    for (let from = 0; from < LOOKS; from += PAGE) {
+      const items = tx.items(`line = ${line} ORDER BY place LIMIT ${PAGE} OFFSET ?`, from);
+      const found = items.find((item) => order.admits(item));
+      if (found !== undefined || items.length < PAGE) return found;
+    }
+    return undefined;
   }
 
   /**
