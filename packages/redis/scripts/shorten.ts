@@ -55,11 +55,10 @@ function withoutUnused(lua: string, functions: RegExp): string {
 
 /** Returns the names that Lua uses outside comments. A name after a dot is also in the form `.NAME` or `q.NAME`. */
 function usesIn(lua: string): Set<string> {
-  const uses = new Set<string>();
-  for (const [use, before, name] of lua.replace(/--.*/g, "").matchAll(/(\bq\.|\.)?(\w+)/g)) {
-    uses.add(name!);
-    if (before === undefined) continue;
-    uses.add(`.${name}`).add(use);
+  const uses = new Set(lua.replace(/--.*/g, "").match(/(?:\bq\.|\.)?\w+/g));
+  for (const use of [...uses]) {
+    const dot = use.indexOf(".");
+    if (dot >= 0) uses.add(use.slice(dot)).add(use.slice(dot + 1));
   }
   return uses;
 }
