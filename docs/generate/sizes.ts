@@ -93,8 +93,9 @@ To import less:
   metrics are values that bring their own code.
 - Use \`loadConfigWith\` with [registries of the types](config.md#import-less) that the document has.
 
-A separate entry point such as \`@workqueue/core/work-queue\` makes a bundle no smaller. Without a bundler, it makes
-programs load fewer modules from JSR. The package on npm has one module, which is faster to load than the parts of it.
+A separate entry point such as \`@workqueue/core/work-queue\` makes a bundle no smaller. Without a bundler, a program
+loads fewer modules from JSR if it uses separate entry points. In the package on npm, all modules are joined into one,
+which loads faster than a part of them did.
 
 ## Typical programs
 
