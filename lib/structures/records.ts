@@ -320,7 +320,10 @@ export class Records {
     return this.#open = this.pages[number] ??= new Page(number, this.#hasItems, this.#isOrdered);
   }
 
-  /** Frees the memory of a page without records or, if no record is left, of all pages. */
+  /**
+   * Frees the memory of a page without records or, if no record is left, of all pages. If there are only a few pages,
+   * they keep their memory.
+   */
   #empty(page: Page): void {
     if (page !== this.#open && this.pages.length > KEPT_PAGES) this.pages[page.number] = undefined;
     if (this.size > 0) return;
