@@ -77,6 +77,9 @@ export async function startServer(): Promise<Site> {
   };
 }
 
+/** Milliseconds after which a replica surely gave up a failover that was asked for. It does so after five seconds. */
+const GIVEN_UP_AFTER = 6000;
+
 /**
  * Cluster. The first queue is on the master that has a replica, and both hand over to each other. The slot of the
  * second queue is moved between the other masters.
@@ -91,8 +94,13 @@ export async function startCluster(): Promise<Site> {
   async function handOver(): Promise<void> {
     for (const node of [first, replica]) {
       if ((await node.call("ROLE") as string[])[0] !== "slave") continue;
-      await until(() => node.call("CLUSTER", "FAILOVER").catch(() => false));
-      await until(async () => (await node.call("ROLE") as string[])[0] === "master");
+      let askedAt = -Infinity;
+      await until(async () => {
+        if ((await node.call("ROLE") as string[])[0] === "master") return true;
+        const mayAsk = performance.now() - askedAt > GIVEN_UP_AFTER;
+        if (mayAsk && await node.call("CLUSTER", "FAILOVER").catch(() => false)) askedAt = performance.now();
+        return false;
+      });
       return;
     }
   }
