@@ -165,12 +165,17 @@ copyTest(
     await using from = ends.openFrom();
     await from.addAll(Array.from({ length: 10_000 }, (_, i) => `item ${i}`));
     await using to = ends.openTo();
-    const copy = await workspace.start(["copy", ends.from, ends.to]);
+    const copy = await workspace.start(["copy", ends.from, ends.to, "--to-partitions", "1", "--paused"]);
     await until(async () => (await to.counts()).ready > 0, "the copy has begun");
     copy.kill("SIGINT");
     const { code, stderr } = await copy.ended;
     assertEquals(code, 130);
-    assertMatch(stderr, /^Interrupted\. Both queues stay paused\. To go on: workqueue copy .+ --merge\n$/);
+    const said = /^Interrupted\. Both queues stay paused\. To go on: workqueue (copy .+)\n$/.exec(stderr);
+    const again = said![1]!.replaceAll("'", "").split(" ");
+    assertEquals(again, ["copy", ends.from, ends.to, "--to-partitions", "1", "--paused", "--merge"]);
+    const { stdout } = await workspace.run(again);
+    assertStringIncludes(stdout, "Copied 10,000 items");
+    assertEquals((await to.snapshot({ limit: 0 })).paused, true);
   },
   undefined,
   KINDS.slice(0, 1),
@@ -184,9 +189,12 @@ redisTest("copy: queues with partitions are copied, to other numbers of partitio
   const items = Array.from({ length: 500 }, (_, i) => `item ${i}`);
   await from.addAll(items);
   const queues = [name, other, "--redis", url, "--from-partitions", "3", "--to-partitions", "5"];
-  assertEquals((await workspace.run(["copy", ...queues])).code, 0);
+  const { code, stdout } = await workspace.run(["copy", ...queues]);
+  assertEquals(code, 0);
   const { ready, readyItems } = await to.snapshot({ limit: 1000 });
   assertEquals([ready, readyItems.map(({ item }) => item).sort()], [500, items.toSorted()]);
+  const resume = /workqueue (resume .+)/.exec(stdout)![1]!.replaceAll("'", "").split(" ");
+  assertEquals(await workspace.run(resume), { code: 0, stdout: `Resumed '${name}'.\n`, stderr: "" });
 });
 
 Deno.test("copy: payloads of programs are copied", async () => {

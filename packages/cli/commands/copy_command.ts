@@ -55,7 +55,7 @@ export async function copyCommand(from: string, to: string, flags: CopyFlags): P
   } catch (error) {
     const { message } = error as Error;
     if (!isBegun) throw new UsageError(message + hintOf(message), { cause: error });
-    const again = quoteAll(["workqueue", "copy", from, to, "--merge"]);
+    const again = quoteAll(["workqueue", "copy", from, to, ...optionsOf({ ...flags, merge: true })]);
     const hint = `${printable(message)}. Both queues stay paused. To go on: ${again}`;
     if (code === EXIT.succeeded) throw new UsageError(hint, { cause: error });
     stderr.write(`${hint}\n`);
@@ -98,6 +98,14 @@ class Queues implements AsyncDisposable {
   }
 }
 
+/** Returns options as words of a command line. */
+function optionsOf(flags: QueueFlags | CopyFlags): string[] {
+  return Object.entries(flags).flatMap(([name, value]) => {
+    const option = `--${name.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)}`;
+    return value === true ? [option] : [option, String(value)];
+  });
+}
+
 /** Returns what to do about a refusal, if an option helps. */
 function hintOf(message: string): string {
   if (message.includes("is not empty")) {
@@ -111,11 +119,7 @@ function hintOf(message: string): string {
 
 function describe({ items, givenUp, dropped }: CopyResult, from: string, source: QueueFlags, { paused }: CopyFlags) {
   const count = (n: number, what: string) => `${formatNumber(n)} ${what}${n === 1 ? "" : "s"}`;
-  const resume = quoteAll([
-    ...["workqueue", "resume"],
-    ...source.redis === undefined ? [] : ["--redis", source.redis],
-    ...["--queue", source.queue],
-  ]);
+  const resume = quoteAll(["workqueue", "resume", ...optionsOf(source)]);
   return [
     `Copied ${count(items, "item")} and ${count(givenUp, "given-up item")}.`,
     ...dropped === 0 ? [] : [`${count(dropped, "given-up item")} dropped: the target keeps fewer.`],
