@@ -111,6 +111,25 @@ queueTest("queue commands: status lists groups with blocked items, and the reaso
   if (!lease.shutdown) await lease.finish();
 });
 
+queueTest(
+  "queue commands: status shows the age of the oldest item, also if only blocked items are left",
+  async (shared) => {
+    await using workspace = new Workspace();
+    await using queue = shared.open({ discipline: { type: "fair", separator: "/" } });
+    const oldest = async () => {
+      const { stdout } = await workspace.run(["status", ...shared.args]);
+      return stdout.split("\n").filter((line) => /^(Ready|Blocked|Oldest) /.test(line))
+        .map((line) => line.replace(/[0-9.]+ m?s$/, "TIME"));
+    };
+    await queue.addAll(["a/1", "b/1"]);
+    assertEquals(await oldest(), ["Ready       2, the oldest for TIME", "Blocked     0"]);
+    await queue.pauseGroup("a", "1h");
+    assertEquals(await oldest(), ["Ready       1", "Blocked     1", "Oldest      ready or blocked for TIME"]);
+    await queue.cancel("b/1");
+    assertEquals(await oldest(), ["Ready       0", "Blocked     1", "Oldest      ready or blocked for TIME"]);
+  },
+);
+
 queueTest("queue commands: status shows how many retries wait for the retry budget", async (shared) => {
   await using workspace = new Workspace();
   const limiter = { type: "exponential", baseDelay: 1, maxDelay: 1 } as const;

@@ -34,7 +34,7 @@ export async function statusCommand(flags: StatusFlags): Promise<number> {
 /** Reasons why items of a group are blocked. */
 const WHY_BLOCKED: Record<RemoteBlockedGroup["reason"], string> = {
   paused: "the group is paused",
-  probing: "the first item after a pause is processing",
+  probing: "the first item after a pause is not done yet",
   rate: "the rate of the group is reached",
   limit: "as many of the group are processing as may be",
 };
@@ -42,12 +42,14 @@ const WHY_BLOCKED: Record<RemoteBlockedGroup["reason"], string> = {
 function describe(snapshot: RemoteQueueSnapshot, file: string | undefined): string {
   const { name, paused, ready, blocked, delayed, processing, failing, givenUp, oldestReadyMs, delayedItems } = snapshot;
   const next = delayedItems[0]?.dueInMs;
+  const oldest = formatSeconds(oldestReadyMs / 1000); // the oldest of the ready and the blocked items
   const rows: [name: string, value: string | number][] = [
     ["Queue", printable(name)],
     ...file !== undefined ? [["File", printable(file)] as [string, string]] : [],
     ...paused ? [["State", "paused"] as [string, string]] : [],
-    ["Ready", ready === 0 ? ready : `${ready}, the oldest for ${formatSeconds(oldestReadyMs / 1000)}`],
+    ["Ready", ready === 0 || blocked > 0 ? ready : `${ready}, the oldest for ${oldest}`],
     ["Blocked", blocked],
+    ...blocked > 0 ? [["Oldest", `ready or blocked for ${oldest}`] as [string, string]] : [],
     ["Delayed", next === undefined ? delayed : `${delayed}, the next is due in ${formatSeconds(next / 1000)}`],
     ["Processing", processing],
     ["Failing", failing],
