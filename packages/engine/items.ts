@@ -43,9 +43,9 @@ export class Items<T> {
     return { key, payload };
   }
 
+  /** Returns an item for display: its key if the item has no payload, as when a process without `keyOf` added it. */
   read({ key, payload }: Pick<TakenKey, "key" | "payload">): T {
-    if (this.#keyOf === undefined) return key as T;
-    return (payload ? JSON.parse(payload) : undefined) as T;
+    return (this.#keyOf === undefined || !payload ? key : JSON.parse(payload)) as T;
   }
 
   /**

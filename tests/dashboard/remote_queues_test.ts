@@ -187,11 +187,19 @@ for (const test of [onRedis, inFile]) {
     await texts.add("a text");
     const lease = await texts.get();
     await queue.addAfter({ id: "order-1" }, "1h");
+    await texts.addAfter("another text", "2h");
     await using pool = runWorkers(queue, () => {});
-    using asked = new Asked({ queues: { orders: { queue, pool } } });
-    const { runningItems, delayedItems, verdict } = await asked.details("orders");
+    const shown: string[][] = [];
+    for (const keyText of [undefined, ({ id }: { id: string }) => id.toUpperCase()]) {
+      using asked = new Asked({ queues: { orders: { queue, pool, ...keyText && { keyText } } } });
+      const { runningItems, delayedItems, verdict } = await asked.details("orders");
+      shown.push([...[...runningItems, ...delayedItems].map(({ key }) => key), verdict]);
+    }
     if (!lease.shutdown) await lease.finish(); // finish before asserting, because disposal waits for the lease
-    assertEquals([runningItems.length, delayedItems.map(({ key }) => key), verdict], [1, ["order-1"], "healthy"]);
+    assertEquals(shown, [
+      ["a text", "order-1", "another text", "healthy"],
+      ["a text", "ORDER-1", "another text", "healthy"],
+    ]);
   });
 
   test("dashboard: a failing item that is due behind a thousand others can be retried and taken back", async (place) => {

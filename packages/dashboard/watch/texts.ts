@@ -32,7 +32,8 @@ export function thrownText(thrown: unknown): string {
 
 /**
  * Creates a function that returns the text of an item for display and search. The function always returns a text, even
- * if `keyOf` or `keyText` throws. The text of an object is cached because the object may be large. Later changes to the
+ * if `keyOf` or `keyText` throws: for a string, which may be the key of an item that this process can't read, the
+ * string. The text of an object is cached because the object may be large. Later changes to the
  * object are therefore ignored.
  */
 export function keyTexts(
@@ -45,7 +46,7 @@ export function keyTexts(
       if (keyText !== undefined) return cut(String(keyText(item as never)));
       return cut(typeof item === "string" ? item : textOf(keyOf(item)));
     } catch (error) {
-      return cut(`(no text: ${thrownText(error)})`);
+      return cut(typeof item === "string" ? item : `(no text: ${thrownText(error)})`);
     }
   };
   return (item) => {
