@@ -77,8 +77,8 @@ export interface RateLimiter<T = unknown> {
    */
   readonly countsFailures?: boolean | "some" | undefined;
   /**
-   * Called when a queue forgets the failures of an item, for a limiter with `next`. Limiters that combine others call
-   * `forget` of those that have no `next`. Without this method, nothing is called.
+   * Called when a queue in memory forgets the failures of an item, for a limiter with `next`. Limiters that combine
+   * others call `forget` of those that have no `next`. Without this method, nothing is called.
    */
   forgotten?(item: T, key: unknown): void;
 }

@@ -27,7 +27,8 @@ export interface QueueCounts {
 
 /**
  * Contents of a queue, across all processes. A snapshot can be sent as JSON if its items can, because all other values
- * are numbers, strings and booleans.
+ * are numbers, strings and booleans. If this process can't read an item, because a process without `keyOf` added it, a
+ * list has its key as the item.
  */
 export interface RemoteQueueSnapshot<T = string> extends QueueSnapshot<T>, QueueCounts {
   /** Items whose delay has passed, but whose group is at a limit or paused, and retries without budget. */
