@@ -13,9 +13,9 @@ async function roomsIn(...names: string[]): Promise<string[]> {
   return [...new Set(rooms)].filter((room) => room !== "lib").sort();
 }
 
-// Strict options, their messages and hints such as "did you mean" take 1.2 kB, maps that don't block the event loop 0.4,
-// `for await` 0.3, and snapshots, fake timers and waits 0.2 each. Without all of these, 5.0 kB are left: the records and
-// their transitions.
+// Strict options, their messages and hints such as "did you mean" take 1.2 kB, maps that don't block the event loop
+// 0.4, `for await` 0.3, and snapshots, fake timers and waits 0.2 each. Without all of these, 5.0 kB are left: the
+// records and their transitions.
 Deno.test("a bundle holds only what it uses: createWorkQueue alone takes at most 7.5 kB", async () => {
   const size = await sizeOf("createWorkQueue");
   assert(size > 1000 && size <= 7_460, `${size} bytes`);
@@ -37,9 +37,9 @@ const LIMITERS: Readonly<Record<string, number>> = {
 };
 
 // Of the default controller, checks of options and their texts take 2.8 kB, the limiter 1.1, reports of errors 0.9,
-// pauses of groups 0.8, snapshots and the expiry of failures 0.7 each, maps that don't block the event loop, timeouts and
-// addAndWait 0.5 each, returned outcomes 0.4, bursts 0.3, and five more features 0.7. Without all of these, 14.6 kB are
-// left.
+// pauses of groups 0.8, snapshots and the expiry of failures 0.7 each, maps that don't block the event loop, timeouts
+// and addAndWait 0.5 each, returned outcomes 0.4, bursts 0.3, and five more features 0.7. Without all of these, 14.6 kB
+// are left.
 Deno.test("a bundle holds only what it uses: a controller takes at most 24.4 kB with the default limiter", async () => {
   for (const [limiter, most] of Object.entries(LIMITERS)) {
     const size = await sizeOf(...CONTROLLER, limiter);
