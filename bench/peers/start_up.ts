@@ -1,8 +1,7 @@
 /** Start-up: how much longer a process takes if it imports the main entry. */
 
-import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { joinedModules } from "../../release/joined.ts";
+import { joinModules } from "../../release/joined.ts";
 import { BENCH, output } from "../machine.ts";
 import { inTurns } from "../rows/turns.ts";
 import { medianOf } from "../statistics.ts";
@@ -20,7 +19,7 @@ const PROCESSES = 15;
 export async function measureStartUp(runtime: Runtime): Promise<Readonly<Record<string, number>>> {
   const folder = await Deno.makeTempDir({ prefix: "start-up-" });
   try {
-    await compile(folder);
+    await joinModules(ROOT, folder);
     const program = async (name: string, code: string) => {
       await Deno.writeTextFile(`${folder}/${name}`, code);
       return { path: `${folder}/${name}`, times: [] as number[] };
@@ -46,12 +45,4 @@ async function run({ name, command: [runtime] }: Runtime, path: string): Promise
   const began = performance.now();
   await output(runtime, [...options, path], BENCH);
   return performance.now() - began;
-}
-
-/** Writes the core in JavaScript, as in the package on npm. */
-async function compile(folder: string): Promise<void> {
-  for (const [path, code] of await joinedModules(ROOT)) {
-    await Deno.mkdir(dirname(`${folder}/${path}`), { recursive: true });
-    await Deno.writeTextFile(`${folder}/${path}`, code);
-  }
 }

@@ -74,11 +74,8 @@ Deno.test("npm: the main entry of the core is two files of JavaScript, and each 
     [...Deno.readTextFileSync(path).matchAll(/ from ["'](.+?)["'];/g)].map(([, to]) => to);
   assertEquals(imports(project.path("package/mod.js")), ["./joined/main.js"]);
   assertEquals(imports(project.path("package/joined/main.js")), []);
-  for (
-    const [entry, { default: path }] of Object.entries<{ default: string }>(
-      JSON.parse(Deno.readTextFileSync(project.path("package/package.json"))).exports,
-    )
-  ) {
+  const manifest = JSON.parse(Deno.readTextFileSync(project.path("package/package.json")));
+  for (const [entry, { default: path }] of Object.entries<{ default: string }>(manifest.exports)) {
     const packed = Object.keys(await import(project.path(`package/${path}`)));
     assertEquals(packed, Object.keys(await import(new URL(path.replace(/\.js$/, ".ts"), ROOT).href)), entry);
   }
