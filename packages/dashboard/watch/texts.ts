@@ -33,8 +33,8 @@ export function thrownText(thrown: unknown): string {
 /**
  * Creates a function that returns the text of an item for display and search. The function always returns a text, even
  * if `keyOf` or `keyText` throws: for a string, which may be the key of an item that this process can't read, the
- * string. The text of an object is cached because the object may be large. Later changes to the
- * object are therefore ignored.
+ * string. The text of an object is cached because the object may be large. Later changes to the object are therefore
+ * ignored.
  */
 export function keyTexts(
   keyOf: (item: unknown) => unknown,
@@ -44,10 +44,11 @@ export function keyTexts(
   const make = (item: unknown) => {
     try {
       if (keyText !== undefined) return cut(String(keyText(item as never)));
-      return cut(typeof item === "string" ? item : textOf(keyOf(item)));
+      if (typeof item !== "string") return cut(textOf(keyOf(item)));
     } catch (error) {
-      return cut(typeof item === "string" ? item : `(no text: ${thrownText(error)})`);
+      if (typeof item !== "string") return cut(`(no text: ${thrownText(error)})`);
     }
+    return cut(item);
   };
   return (item) => {
     if (typeof item !== "object" || item === null) return make(item);

@@ -3875,10 +3875,11 @@ function q.stalledKeys()
   -- Returns the first key of a line, with its place, whose group may have another key; nil if there is none among the
   -- first LOOKS keys.
   local function first(line)
-    for from = 0, q.hasGroups and LOOKS - 1 or 0, PAGE do
-      local keys = redis.call('ZRANGE', line, from, q.hasGroups and from + PAGE - 1 or 0, 'WITHSCORES')
+    if not q.hasGroups then return unpack(redis.call('ZRANGE', line, 0, 0, 'WITHSCORES')) end
+    for from = 0, LOOKS - 1, PAGE do
+      local keys = redis.call('ZRANGE', line, from, from + PAGE - 1, 'WITHSCORES')
       for i = 1, #keys, 2 do
-        if not q.hasGroups or q.ordered().admits(keys[i]) then return keys[i], keys[i + 1] end
+        if q.ordered().admits(keys[i]) then return keys[i], keys[i + 1] end
       end
       if #keys < 2 * PAGE then return end
     end

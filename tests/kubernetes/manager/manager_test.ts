@@ -55,7 +55,7 @@ for (const verb of ["get", "create"] as const) {
     await pass(time, 5000, 1000);
     await rejected;
     await using granted = startManager(cluster, { reconcile }, { lease });
-    await pass(time, 115_000, 1000); // a lease is tried again every two to three seconds
+    await pass(time, 115_000, 1000); // a lease is tried again every 2 to 2.4 s
     assertEquals(attempts, []);
     allow();
     await pass(time, 5000, 1000);
